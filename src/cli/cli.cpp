@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <cstdio>
+
+#include "cli/verbs.h"
+#include "counterpoise/error.h"
+
+namespace counterpoise {
+namespace {
+
+constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
+
+void add_verbs(CLI::App& app) {
+  (void)app;
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  CLI::App app("Context parallelism and load balance of attention: predict, measure, execute, plan.", "counterpoise");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "counterpoise 0.1.0");
+  add_verbs(app);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::RuntimeError& stop) {
+    return stop.get_exit_code();
+  } catch (const CLI::ParseError& wrong) {
+    return app.exit(wrong) == 0 ? 0 : kUsageExit;
+  } catch (const Error& error) {
+    fmt::print(stderr, "counterpoise: {}\n", error.what());
+    return error.exit_code();
+  } catch (const std::exception& bug) {
+    fmt::print(stderr, "counterpoise: internal error: {}\n", bug.what());
+    return 70;
+  }
+}
+
+}  // namespace counterpoise

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <CLI/CLI.hpp>
+
+// One verb, one file verb_<name>.cpp, one line here and one in cli.cpp. A verb adds its subcommand and
+// options and sets its callback; the callback throws counterpoise::Error, or CLI::RuntimeError(code).
+namespace counterpoise {
+
+}  // namespace counterpoise
