@@ -17,8 +17,9 @@ struct LengthBin {
 
 // Document lengths in tokens, from a file or a distribution. Exactly one of `corpus` and `bins` is filled.
 struct Lengths {
-  std::string source;           // as the user named it
-  std::string format;           // "text", "json", "jsonl", "csv", "weighted_csv", "binned_csv", "npy", "megatron_idx", "preset", "dist"
+  std::string source;  // as the user named it
+  std::string format;  // "text", "json", "jsonl", "csv", "weighted_csv", "binned_csv", "npy", "megatron_idx",
+                       // "preset", "dist"
   std::string provenance;       // where a preset's table comes from; empty for files
   std::vector<int64_t> corpus;  // every document, in file order
   std::vector<LengthBin> bins;  // a distribution, ascending; there is no file order to keep

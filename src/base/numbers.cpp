@@ -13,10 +13,14 @@ namespace {
 
 double multiplier(char suffix) {
   switch (std::tolower(static_cast<unsigned char>(suffix))) {
-    case 'k': return 0x1p10;
-    case 'm': return 0x1p20;
-    case 'g': return 0x1p30;
-    default: return 0;
+    case 'k':
+      return 0x1p10;
+    case 'm':
+      return 0x1p20;
+    case 'g':
+      return 0x1p30;
+    default:
+      return 0;
   }
 }
 
@@ -29,7 +33,10 @@ std::string scaled(double value, double step, const std::array<const char*, N>& 
     ++i;
   }
   const double magnitude = std::abs(value);
-  const int decimals = i == 0 && value == std::round(value) ? 0 : magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : 2;
+  const int decimals = i == 0 && value == std::round(value) ? 0
+                       : magnitude >= 100                   ? 0
+                       : magnitude >= 10                    ? 1
+                                                            : 2;
   return fmt::format("{:.{}f}{}", value, decimals, suffixes[i]);
 }
 
@@ -45,12 +52,14 @@ int64_t parse_size(std::string_view text, std::string_view what) {
     digits.pop_back();
   }
   double value = 0;
-  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed);
+  const auto [end, status] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed);
   const bool whole = status == std::errc() && end == digits.data() + digits.size() && !digits.empty();
   const double result = value * scale;
   if (!whole || result < 0 || result != std::floor(result) || result >= 0x1p53)
-    throw_error(ErrorKind::kUsage, "{}: '{}' is not a size; write a whole number such as 4096, 8k, 128K or 1_000_000",
-                what, text);
+    throw_error(ErrorKind::kUsage,
+                "{}: '{}' is not a size; write a whole number such as 4096, 8k, 128K or 1_000_000", what,
+                text);
   return static_cast<int64_t>(result);
 }
 
@@ -73,7 +82,8 @@ std::string format_size(int64_t value) {
 std::string format_count(int64_t value) {
   std::string text = fmt::format("{}", value);
   const int64_t first = value < 0 ? 1 : 0;
-  for (int64_t i = static_cast<int64_t>(text.size()) - 3; i > first; i -= 3) text.insert(static_cast<size_t>(i), ",");
+  for (int64_t i = static_cast<int64_t>(text.size()) - 3; i > first; i -= 3)
+    text.insert(static_cast<size_t>(i), ",");
   return text;
 }
 

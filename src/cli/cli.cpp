@@ -18,7 +18,8 @@ void add_verbs(CLI::App& app) {
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
-  CLI::App app("Context parallelism and load balance of attention: predict, measure, execute, plan.", "counterpoise");
+  CLI::App app("Context parallelism and load balance of attention: predict, measure, execute, plan.",
+               "counterpoise");
   app.require_subcommand(1);
   app.set_version_flag("--version", "counterpoise 0.1.0");
   add_verbs(app);

@@ -38,7 +38,8 @@ TEST(Area, AgreesWithCountingOnRandomRectangles) {
     const Range q{draw(), draw()}, kv{draw(), draw()};
     const Mask mask{draw() - 1, draw() - 1};
     ASSERT_EQ(area(q, kv, mask), count_pairs(q, kv, mask))
-        << q.begin << ".." << q.end << " x " << kv.begin << ".." << kv.end << " mask " << mask.left << "," << mask.right;
+        << q.begin << ".." << q.end << " x " << kv.begin << ".." << kv.end << " mask " << mask.left << ","
+        << mask.right;
   }
 }
 
@@ -48,7 +49,7 @@ TEST(Area, VisibleKeysAreExactlyTheOnesSeen) {
       for (int64_t end = begin; end <= 8; ++end) {
         const Range seen = visible_keys({begin, end}, 8, mask);
         for (int64_t k = 0; k < 8; ++k)
-          EXPECT_EQ(k >= seen.begin && k < seen.end, area({begin, end}, {k, k + 1}, mask) > 0);
+          EXPECT_EQ(k >= seen.begin && k<seen.end, area({begin, end}, {k, k + 1}, mask)> 0);
       }
     }
   }
