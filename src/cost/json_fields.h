@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace counterpoise {
+
+// One JSON object of a file under validation. Every getter throws kBadInput naming the file, the field's
+// path ("model.curve.tflops") and the rule it breaks.
+class JsonFields {
+ public:
+  JsonFields(const nlohmann::ordered_json& object, std::string file, std::string path = "");
+
+  JsonFields object(const std::string& name) const;
+  std::string text(const std::string& name) const;
+  int64_t integer(const std::string& name) const;
+  double number(const std::string& name) const;  // finite
+  double positive(const std::string& name) const;
+  std::vector<double> positives(const std::string& name) const;  // at least one
+  std::vector<double> ascending(const std::string& name) const;  // positive, strictly ascending
+  // rows x columns positive numbers.
+  std::vector<std::vector<double>> grid(const std::string& name, size_t rows, size_t columns) const;
+  bool has(const std::string& name) const { return object_.contains(name); }
+
+  [[noreturn]] void fail(const std::string& name, const std::string& rule) const;
+
+ private:
+  const nlohmann::ordered_json& at(const std::string& name) const;
+  std::string where(const std::string& name) const;
+
+  const nlohmann::ordered_json& object_;
+  std::string file_, path_;
+};
+
+}  // namespace counterpoise
