@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counterpoise/simulate.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "counterpoise/error.h"
+#include "counterpoise/parallel.h"
+#include "sim/step_series.h"
+
+namespace counterpoise {
+namespace {
+
+constexpr int64_t kFixedGroups = 8;
+
+// Which window of the stream comes w-th: the identity, or one shuffle of the whole run.
+std::vector<uint32_t> window_permutation(int64_t windows, const SimulationConfig& config) {
+  std::vector<uint32_t> order(static_cast<size_t>(windows));
+  std::iota(order.begin(), order.end(), 0u);
+  constexpr uint64_t kShufflePart = ~uint64_t{0};
+  if (config.window_order == WindowOrder::kShuffle)
+    RandomStream(config.seed, kShufflePart).shuffle(std::span(order));
+  return order;
+}
+
+// Steps of `groups` groups of `windows_per_group` windows each, taken one after another from the run.
+StepSeries step_series(const WindowCosts& costs, std::span<const uint32_t> order, size_t column,
+                       int64_t groups, int64_t windows_per_group) {
+  StepSeries series;
+  series.groups = groups;
+  const size_t per_step = static_cast<size_t>(groups * windows_per_group);
+  const size_t columns = costs.cp.size();
+  std::vector<double> times(per_step);
+  for (size_t begin = 0; begin + per_step <= order.size(); begin += per_step) {
+    for (size_t i = 0; i < per_step; ++i) times[i] = costs.values[order[begin + i] * columns + column];
+    series.add_step(times, windows_per_group);
+  }
+  return series;
+}
+
+struct CpSeries {
+  StepSeries all, fixed;
+  PackAccount account;
+};
+
+int64_t windows_per_group(const SimulationConfig& config, int64_t cp) {
+  return config.regime == Regime::kFixed ? cp : 1;
+}
+
+// One pass over the stream prices every CP of `cp`; then each is read off in groups.
+void add_series(const WindowSource& source, const PieceTime& piece_time, const SimulationConfig& config,
+                std::span<const int64_t> cp, std::vector<CpSeries>& series, int64_t& steps) {
+  const int64_t windows_per_step = config.ranks / cp.front() * windows_per_group(config, cp.front());
+  WindowCosts costs = window_costs(source, cp, piece_time, windows_per_step * config.steps);
+  if (costs.windows() < windows_per_step)
+    throw_error(ErrorKind::kBadInput,
+                "{}: the corpus ends after {} windows of {} tokens but one step of {} ranks needs {}; use "
+                "fewer --ranks, "
+                "a smaller --window or --order sample",
+                source.lengths.source, costs.windows(), source.pack.window, config.ranks, windows_per_step);
+  steps = std::min(steps, costs.windows() / windows_per_step);
+  const std::vector<uint32_t> order =
+      window_permutation(costs.windows() / windows_per_step * windows_per_step, config);
+  std::vector<CpSeries> parts(cp.size());
+  parallel_for(static_cast<int64_t>(cp.size()), config.threads, [&](int64_t j) {
+    const size_t column = static_cast<size_t>(j);
+    const int64_t per_group = windows_per_group(config, cp[column]);
+    parts[column] = {step_series(costs, order, column, config.ranks / cp[column], per_group),
+                     step_series(costs, order, column, kFixedGroups, per_group), costs.account};
+  });
+  std::move(parts.begin(), parts.end(), std::back_inserter(series));
+}
+
+std::optional<double> passes_over(const Lengths& lengths, const PackAccount& account) {
+  const int64_t tokens = std::accumulate(lengths.corpus.begin(), lengths.corpus.end(), int64_t{0});
+  if (tokens == 0) return std::nullopt;
+  return static_cast<double>(account.tokens) / static_cast<double>(tokens);
+}
+
+void add_memory(CpResult& result, const SimulationConfig& config) {
+  const int64_t c = result.cp, window = config.pack.window;
+  result.tokens_per_rank = config.regime == Regime::kFixed ? (window + c - 1) / c : window;
+  result.bytes_per_rank = result.tokens_per_rank * config.memory.bytes_per_token();
+}
+
+// Ratios are to CP = 1, so it is simulated whether asked for or not.
+std::vector<int64_t> sweep_with_baseline(std::vector<int64_t> cp) {
+  if (std::find(cp.begin(), cp.end(), 1) == cp.end()) cp.insert(cp.begin(), 1);
+  return cp;
+}
+
+std::string divisors(int64_t n) {
+  std::string text;
+  for (int64_t d = 1; d <= n; ++d)
+    if (n % d == 0) text += (text.empty() ? "" : ", ") + std::to_string(d);
+  return text;
+}
+
+}  // namespace
+
+void check_config(const SimulationConfig& config) {
+  if (config.ranks < 1) throw_error(ErrorKind::kUsage, "--ranks: {}; at least 1 is needed", config.ranks);
+  if (config.steps < 1) throw_error(ErrorKind::kUsage, "--steps: {}; at least 1 is needed", config.steps);
+  if (config.cp.empty()) throw_error(ErrorKind::kUsage, "--cp: no degree given");
+  if (!std::is_sorted(config.cp.begin(), config.cp.end(), std::less_equal<>()))
+    throw_error(ErrorKind::kUsage, "--cp: degrees must ascend and differ, as in 1,2,4,8");
+  for (const int64_t c : config.cp)
+    if (c < 1 || config.ranks % c != 0)
+      throw_error(ErrorKind::kInfeasible,
+                  "--cp {}: does not divide {} ranks into whole groups; legal values are {}", c, config.ranks,
+                  divisors(config.ranks));
+  if (config.steps > (int64_t{1} << 31) / config.ranks)
+    throw_error(ErrorKind::kUsage, "--steps {} x --ranks {}: more than 2^31 windows; use at most {} steps",
+                config.steps, config.ranks, (int64_t{1} << 31) / config.ranks);
+}
+
+SimulationResult simulate(const Lengths& lengths, const PieceTime& piece_time, const SimulationConfig& config,
+                          const std::function<void(double)>& progress) {
+  check_config(config);
+  SimulationResult result;
+  result.steps = config.steps;
+  const std::vector<int64_t> sweep = sweep_with_baseline(config.cp);
+  std::vector<CpSeries> series;
+  WindowSource source{lengths, config.pack, config.order, config.seed, config.threads};
+  if (config.regime == Regime::kFixed) {
+    add_series(source, piece_time, config, sweep, series, result.steps);
+  } else {
+    for (const int64_t& c : sweep) {
+      source.pack.window = config.pack.window * c;
+      add_series(source, piece_time, config, {&c, 1}, series, result.steps);
+      if (progress) progress(static_cast<double>(series.size()) / static_cast<double>(sweep.size()));
+    }
+  }
+  result.corpus_passes = passes_over(lengths, series.front().account);
+  const bool repeats = config.order == DocumentOrder::kShuffle && result.corpus_passes;
+  const double repetition = repeats ? std::max(1.0, *result.corpus_passes) : 1.0;
+  result.distinct_steps = static_cast<double>(result.steps) / repetition;
+  for (size_t j = sweep.size() - config.cp.size(); j < sweep.size(); ++j) {
+    CpResult& r = result.results.emplace_back();
+    r.cp = sweep[j];
+    r.account = series[j].account;
+    r.all = statistics(series[j].all);
+    r.fixed = statistics(series[j].fixed);
+    r.variance_ratio = variance_ratio(series[j].all, series.front().all, false, repetition);
+    r.cv2_ratio = variance_ratio(series[j].all, series.front().all, true, repetition);
+    r.fixed_variance_ratio = variance_ratio(series[j].fixed, series.front().fixed, false, repetition);
+    add_memory(r, config);
+  }
+  return result;
+}
+
+}  // namespace counterpoise

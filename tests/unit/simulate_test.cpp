@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counterpoise/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "counterpoise/error.h"
+#include "sim/step_series.h"
+
+namespace counterpoise {
+namespace {
+
+double area_share(int64_t length, int64_t cp) {
+  return static_cast<double>(length) * static_cast<double>(length + 1) / 2 / static_cast<double>(cp);
+}
+
+Lengths corpus(std::vector<int64_t> lengths) {
+  Lengths result;
+  result.source = "test";
+  result.corpus = std::move(lengths);
+  return result;
+}
+
+SimulationConfig small_config() {
+  SimulationConfig config;
+  config.ranks = 4;
+  config.cp = {1, 2, 4};
+  config.steps = 1;
+  config.pack.window = 4;
+  config.order = DocumentOrder::kCorpus;
+  config.window_order = WindowOrder::kStream;
+  return config;
+}
+
+TEST(Simulate, OneStepByHand) {
+  // Windows of 4 tokens: {4}, {1,3}, {2,2}, {1,1,1,1}: areas 10, 7, 6, 4.
+  const SimulationResult result = simulate(corpus({4, 1, 3, 2, 2, 1, 1, 1, 1}), area_share, small_config());
+  ASSERT_EQ(result.results.size(), 3u);
+  const GroupStatistics& one = result.results[0].all;
+  EXPECT_EQ(one.groups, 4);
+  EXPECT_DOUBLE_EQ(one.mean, 6.75);
+  EXPECT_DOUBLE_EQ(*one.variance, (3.25 * 3.25 + .25 * .25 + .75 * .75 + 2.75 * 2.75) / 3);
+  EXPECT_DOUBLE_EQ(*one.max_over_min.p50, 2.5);
+  EXPECT_DOUBLE_EQ(*one.max_over_min.share_below_2, 0);
+  EXPECT_DOUBLE_EQ(*one.slowdown_step, 10 / 6.75);
+  const GroupStatistics& two = result.results[1].all;  // groups (10+7)/2 = 8.5 and (6+4)/2 = 5
+  EXPECT_DOUBLE_EQ(two.mean, 6.75);
+  EXPECT_DOUBLE_EQ(*two.variance, 3.5 * 3.5 / 2);
+  EXPECT_DOUBLE_EQ(*two.max_over_min.p50, 1.7);
+  EXPECT_DOUBLE_EQ(*two.slowdown_micro_batch, (10.0 / 2 + 7.0 / 2) / 6.75);
+  EXPECT_DOUBLE_EQ(*two.wait_share(Sync::kStep), 1 - 6.75 / 8.5);
+  EXPECT_FALSE(two.judged());
+  const GroupStatistics& four = result.results[2].all;
+  EXPECT_EQ(four.groups, 1);
+  EXPECT_FALSE(four.variance.has_value());
+  EXPECT_FALSE(four.max_over_min.p50.has_value());
+  EXPECT_DOUBLE_EQ(*four.slowdown_step, 1);
+  EXPECT_EQ(result.results[2].tokens_per_rank, 1);
+}
+
+TEST(Simulate, GrowingWindowsKeepLongDocumentsWhole) {
+  SimulationConfig config = small_config();
+  config.regime = Regime::kGrow;
+  config.cp = {1, 2};
+  const SimulationResult result = simulate(corpus({8, 2, 2, 2, 2}), area_share, config);
+  EXPECT_DOUBLE_EQ(result.results[0].all.mean, (10 + 10 + 6 + 6) / 4.0);
+  EXPECT_DOUBLE_EQ(result.results[1].all.mean, (36 + 12) / 2.0 / 2.0);
+  EXPECT_EQ(result.results[1].tokens_per_rank, 4);
+}
+
+TEST(Simulate, ZeroCostGroupHasNoSpread) {
+  SimulationConfig config = small_config();
+  config.cp = {1};
+  config.pack.policy = PackPolicy::kOneDocument;
+  const GroupStatistics all = simulate(corpus({0, 1, 2, 3}), area_share, config).results[0].all;
+  EXPECT_FALSE(all.max_over_min.p50.has_value());
+  EXPECT_FALSE(all.max_over_min.mean.has_value());
+  EXPECT_DOUBLE_EQ(*all.max_over_min.share_below_2, 0);
+  EXPECT_DOUBLE_EQ(*all.max_over_mean.p50, 6 / 2.5);
+}
+
+TEST(Simulate, VarianceFallsAsOneOverCpForIndependentWindows) {
+  Lengths lengths;
+  lengths.bins = {{1, 4096, 1.0}};
+  SimulationConfig config;
+  config.steps = 400;
+  config.cp = {2, 8};
+  int covered = 0, trials = 0;
+  for (config.seed = 1; config.seed <= 60; ++config.seed) {
+    for (const CpResult& r : simulate(lengths, area_share, config).results) {
+      const double expected = 1.0 / static_cast<double>(r.cp);
+      covered += r.variance_ratio->low <= expected && expected <= r.variance_ratio->high;
+      ++trials;
+      EXPECT_NEAR(r.variance_ratio->value, expected, 0.15 * expected);
+      EXPECT_NEAR(r.fixed_variance_ratio->value, expected, 0.3 * expected);
+      EXPECT_EQ(r.fixed.groups, 8);
+    }
+  }
+  // 95 % intervals over 120 runs: fewer than 105 hits has a probability below 1e-4.
+  EXPECT_GE(covered, 105) << "of " << trials;
+  EXPECT_LT(covered, trials) << "intervals that never miss are too wide";
+}
+
+TEST(Simulate, SameNumbersForAnyThreadCount) {
+  Lengths lengths;
+  lengths.bins = {{0, 9000, 1.0}};
+  SimulationConfig config;
+  config.steps = 300;
+  auto variances = [&](int threads) {
+    config.threads = threads;
+    std::vector<double> values;
+    for (const CpResult& r : simulate(lengths, area_share, config).results) values.push_back(*r.all.variance);
+    return values;
+  };
+  EXPECT_EQ(variances(1), variances(5));
+}
+
+TEST(Simulate, RepeatingACorpusWidensTheIntervals) {
+  std::vector<int64_t> lengths;
+  for (int64_t i = 1; i <= 400; ++i) lengths.push_back(i % 97 + 1);
+  SimulationConfig config = small_config();
+  config.pack.window = 64;
+  config.order = DocumentOrder::kShuffle;
+  config.steps = 4000;
+  const SimulationResult result = simulate(corpus(lengths), area_share, config);
+  EXPECT_GT(*result.corpus_passes, 10);
+  EXPECT_NEAR(result.distinct_steps, 4000 / *result.corpus_passes, 1e-9);
+  config.order = DocumentOrder::kSample;
+  const SimulationResult drawn = simulate(corpus(lengths), area_share, config);
+  EXPECT_GT(result.results[1].variance_ratio->half_width(),
+            2 * drawn.results[1].variance_ratio->half_width());
+}
+
+ErrorKind kind_of(const Lengths& lengths, const SimulationConfig& config) {
+  try {
+    simulate(lengths, area_share, config);
+  } catch (const Error& error) {
+    return error.kind();
+  }
+  return static_cast<ErrorKind>(0);
+}
+
+TEST(Simulate, RefusesWhatCannotBe) {
+  SimulationConfig config = small_config();
+  config.cp = {3};
+  EXPECT_EQ(kind_of(corpus({4, 4, 4, 4}), config), ErrorKind::kInfeasible);
+  config.cp = {2, 1};
+  EXPECT_EQ(kind_of(corpus({4, 4, 4, 4}), config), ErrorKind::kUsage);
+  config.cp = {2};
+  EXPECT_EQ(kind_of(corpus({4, 4, 4}), config), ErrorKind::kBadInput);
+  EXPECT_EQ(kind_of(corpus({0, 0, 0}), config), ErrorKind::kBadInput);
+  config.pack.long_documents = LongDocuments::kDrop;
+  config.order = DocumentOrder::kSample;
+  EXPECT_EQ(kind_of(corpus({5, 6, 7}), config), ErrorKind::kBadInput);
+  EXPECT_EQ(kind_of(corpus({5, 6, 2}), config), static_cast<ErrorKind>(0));
+}
+
+TEST(StepSeries, StudentQuantiles) {
+  EXPECT_NEAR(student_t95(3), 3.182, 1e-3);
+  EXPECT_NEAR(student_t95(7), 2.365, 2e-3);
+  EXPECT_NEAR(student_t95(39), 2.023, 1e-3);
+}
+
+}  // namespace
+}  // namespace counterpoise
