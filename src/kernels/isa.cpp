@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <fstream>
+
+#include "counterpoise/attention.h"
+#include "counterpoise/error.h"
+#include "kernels/backend.h"
+
+namespace counterpoise {
+namespace {
+
+constexpr Isa kNamedIsas[] = {Isa::kAuto, Isa::kPortable, Isa::kAvx2, Isa::kAvx512, Isa::kAmx};
+
+bool cpu_has(Isa isa) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  switch (isa) {
+    case Isa::kPortable:
+      return true;
+    case Isa::kAvx2:
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+             __builtin_cpu_supports("f16c");
+    case Isa::kAvx512:
+      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    default:
+      return false;
+  }
+#else
+  return isa == Isa::kPortable;
+#endif
+}
+
+std::string names_of(const std::vector<Isa>& isas) {
+  std::string text;
+  for (const Isa isa : isas) text += (text.empty() ? "" : ", ") + std::string(isa_name(isa));
+  return text;
+}
+
+}  // namespace
+
+std::string_view isa_name(Isa isa) {
+  switch (isa) {
+    case Isa::kAuto:
+      return "auto";
+    case Isa::kPortable:
+      return "portable";
+    case Isa::kAvx2:
+      return "avx2";
+    case Isa::kAvx512:
+      return "avx512";
+    case Isa::kAmx:
+      return "amx";
+  }
+  return "?";
+}
+
+Isa parse_isa(std::string_view name) {
+  for (const Isa isa : kNamedIsas)
+    if (isa_name(isa) == name) return isa;
+  throw_error(ErrorKind::kUsage, "unknown instruction set \"{}\"; one of auto, portable, avx2, avx512, amx",
+              name);
+}
+
+std::vector<Isa> built_isas() {
+  std::vector<Isa> isas;
+  for (const Isa isa : kNamedIsas)
+    if (isa != Isa::kAuto && backend_of(isa)) isas.push_back(isa);
+  return isas;
+}
+
+std::vector<Isa> available_isas() {
+  std::vector<Isa> isas = built_isas();
+  std::erase_if(isas, [](Isa isa) { return !cpu_has(isa); });
+  return isas;
+}
+
+Isa resolve_isa(Isa requested) {
+  const std::vector<Isa> available = available_isas();
+  if (requested == Isa::kAuto) return available.back();
+  if (!backend_of(requested))
+    throw_error(ErrorKind::kNotBuilt, "instruction set {} is not in this build; it holds {}",
+                isa_name(requested), names_of(built_isas()));
+  if (std::find(available.begin(), available.end(), requested) == available.end())
+    throw_error(ErrorKind::kInfeasible, "this CPU ({}) lacks instruction set {}; it can run {}", cpu_name(),
+                isa_name(requested), names_of(available));
+  return requested;
+}
+
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown CPU";
+}
+
+}  // namespace counterpoise

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "counterpoise/attention.h"
+#include "counterpoise/random.h"
+#include "kernels/dtype.h"
+#include "kernels/reference/reference.h"
+
+// Attention problems with their data, and the comparison with the oracle that every test of the kernels uses.
+namespace counterpoise::testing_attention {
+
+// How a tensor lies in memory: padding after every head and token, and a start off any vector boundary.
+struct Layout {
+  int64_t head_padding = 0;
+  int64_t token_padding = 0;
+  int64_t start = 0;
+};
+
+// Owns a tensor of any type and layout. Gaps hold NaN, so that reading one shows.
+class Tensor {
+ public:
+  Tensor(int64_t tokens, int64_t heads, int64_t dim, DType dtype = DType::kFloat32, Layout layout = {})
+      : bytes_(static_cast<size_t>(
+            (tokens * heads * (dim + layout.head_padding) + tokens * layout.token_padding + layout.start) *
+            dtype_bytes(dtype))) {
+    std::memset(bytes_.data(), 0xff, bytes_.size());  // NaN in all three types
+    view_ = {bytes_.data() + layout.start * dtype_bytes(dtype),
+             dtype,
+             tokens,
+             heads,
+             dim,
+             heads * (dim + layout.head_padding) + layout.token_padding,
+             dim + layout.head_padding};
+  }
+
+  TensorView view() { return view_; }
+  ConstTensorView view() const { return view_; }
+
+  float get(int64_t token, int64_t head, int64_t i) const {
+    float value;
+    load_row(element(token, head, i), view_.dtype, 1, &value);
+    return value;
+  }
+  void set(int64_t token, int64_t head, int64_t i, float value) {
+    store_row(&value, 1, element(token, head, i), view_.dtype);
+  }
+  void fill(float value) {
+    each([&](float& x) { x = value; });
+  }
+  void randomise(RandomStream& random, double scale) {
+    each([&](float& x) { x = static_cast<float>(random.normal() * scale); });
+  }
+  template <typename F>
+  void each(F change) {
+    for (int64_t t = 0; t < view_.tokens; ++t)
+      for (int64_t h = 0; h < view_.heads; ++h)
+        for (int64_t i = 0; i < view_.dim; ++i) {
+          float x = get(t, h, i);
+          change(x);
+          set(t, h, i, x);
+        }
+  }
+  // Contiguous [tokens][heads][dim], widened.
+  std::vector<double> values() const {
+    std::vector<double> result;
+    for (int64_t t = 0; t < view_.tokens; ++t)
+      for (int64_t h = 0; h < view_.heads; ++h)
+        for (int64_t i = 0; i < view_.dim; ++i) result.push_back(get(t, h, i));
+    return result;
+  }
+  const std::vector<unsigned char>& bytes() const { return bytes_; }
+
+ private:
+  void* element(int64_t token, int64_t head, int64_t i) const {
+    return static_cast<char*>(view_.data) +
+           (token * view_.token_stride + head * view_.head_stride + i) * dtype_bytes(view_.dtype);
+  }
+  std::vector<unsigned char> bytes_;
+  TensorView view_;
+};
+
+struct Problem {
+  HeadShape shape;
+  Mask mask;
+  std::vector<AttentionTile> tiles;
+  int64_t q_rows = 0, kv_rows = 0;
+  double logit_scale = 1;  // standard deviation of a logit is about this
+  DType dtype = DType::kFloat32;
+  Layout layout = {};
+};
+
+struct Data {
+  Tensor q, k, v, dout;
+
+  Data(const Problem& p, RandomStream& random)
+      : q(p.q_rows, p.shape.heads, p.shape.head_dim, p.dtype, p.layout),
+        k(p.kv_rows, p.shape.kv_heads, p.shape.head_dim, p.dtype, p.layout),
+        v(p.kv_rows, p.shape.kv_heads, p.shape.value_dim(), p.dtype, p.layout),
+        dout(p.q_rows, p.shape.heads, p.shape.value_dim(), p.dtype, p.layout) {
+    q.randomise(random, std::sqrt(p.logit_scale));
+    k.randomise(random, std::sqrt(p.logit_scale));
+    v.randomise(random, 1);
+    dout.randomise(random, 1);
+  }
+};
+
+// Largest error allowed for a tensor: twice what a plain float32 computation makes, and two units in the last
+// place of the largest magnitude.
+template <typename Real>
+double allowed_error(const std::vector<double>& oracle, const std::vector<Real>& plain) {
+  double error = 0, largest = 0;
+  for (size_t i = 0; i < oracle.size(); ++i) {
+    if (!std::isfinite(oracle[i])) continue;
+    error = std::max(error, std::abs(static_cast<double>(plain[i]) - oracle[i]));
+    largest = std::max(largest, std::abs(oracle[i]));
+  }
+  return 2 * error + 2 * largest * 0x1p-23;
+}
+
+inline void expect_close(const std::vector<double>& actual, const std::vector<double>& oracle, double allowed,
+                         const char* name) {
+  ASSERT_EQ(actual.size(), oracle.size()) << name;
+  for (size_t i = 0; i < oracle.size(); ++i) {
+    if (std::isfinite(oracle[i])) {
+      ASSERT_LE(std::abs(actual[i] - oracle[i]), allowed)
+          << name << "[" << i << "] is " << actual[i] << ", the oracle says " << oracle[i];
+    } else if (std::isnan(oracle[i])) {
+      ASSERT_TRUE(std::isnan(actual[i])) << name << "[" << i << "] is " << actual[i] << ", not NaN";
+    } else {
+      ASSERT_EQ(actual[i], oracle[i]) << name << "[" << i << "]";
+    }
+  }
+}
+
+inline AttentionOptions with_isa(Isa isa, int threads = 1) {
+  return {isa, threads, false};
+}
+
+struct ForwardResult {
+  Tensor out, lse;
+};
+
+// Outputs start as NaN and the rows in no tile are then set to the identity, as the oracle has them.
+inline ForwardResult run_forward(const Problem& p, const Data& data, AttentionOptions options) {
+  ForwardResult r{Tensor(p.q_rows, p.shape.heads, p.shape.value_dim(), DType::kFloat32, p.layout),
+                  Tensor(p.q_rows, p.shape.heads, 1)};
+  attention_forward(p.tiles, p.shape, p.mask,
+                    {data.q.view(), data.k.view(), data.v.view(), r.out.view(), r.lse.view()}, options);
+  std::vector<bool> covered(static_cast<size_t>(p.q_rows * p.shape.heads));
+  for (const AttentionTile& tile : p.tiles)
+    for (int64_t row = tile.q_row; row < tile.q_row + tile.q.size(); ++row)
+      for (int64_t head = tile.heads.begin; head < tile.heads.end; ++head)
+        covered[row * p.shape.heads + head] = true;
+  for (int64_t row = 0; row < p.q_rows; ++row) {
+    for (int64_t head = 0; head < p.shape.heads; ++head) {
+      if (covered[row * p.shape.heads + head]) continue;
+      EXPECT_TRUE(std::isnan(r.lse.get(row, head, 0))) << "row " << row << " is in no tile but was written";
+      for (int64_t i = 0; i < p.shape.value_dim(); ++i) r.out.set(row, head, i, 0);
+      r.lse.set(row, head, 0, -std::numeric_limits<float>::infinity());
+    }
+  }
+  return r;
+}
+
+inline void expect_forward_matches(const Problem& p, const Data& data, AttentionOptions options) {
+  const auto oracle =
+      reference_forward<double>(p.tiles, p.shape, p.mask, data.q.view(), data.k.view(), data.v.view());
+  const auto plain =
+      reference_forward<float>(p.tiles, p.shape, p.mask, data.q.view(), data.k.view(), data.v.view());
+  const ForwardResult r = run_forward(p, data, options);
+  expect_close(r.out.values(), oracle.out, allowed_error(oracle.out, plain.out), "out");
+  expect_close(r.lse.values(), oracle.lse, allowed_error(oracle.lse, plain.lse), "lse");
+}
+
+struct GradientResult {
+  Tensor dq, dk, dv;
+};
+
+// Gradients start at `before`, because they are added to what is there.
+inline GradientResult run_backward(const Problem& p, const Data& data, const ForwardResult& forward,
+                                   AttentionOptions options, float before = 0) {
+  GradientResult r{Tensor(p.q_rows, p.shape.heads, p.shape.head_dim, DType::kFloat32, p.layout),
+                   Tensor(p.kv_rows, p.shape.kv_heads, p.shape.head_dim, DType::kFloat32, p.layout),
+                   Tensor(p.kv_rows, p.shape.kv_heads, p.shape.value_dim(), DType::kFloat32, p.layout)};
+  for (Tensor* t : {&r.dq, &r.dk, &r.dv}) t->fill(before);
+  attention_backward(p.tiles, p.shape, p.mask,
+                     {data.q.view(), data.k.view(), data.v.view(), forward.out.view(), forward.lse.view(),
+                      data.dout.view(), r.dq.view(), r.dk.view(), r.dv.view()},
+                     options);
+  return r;
+}
+
+inline void expect_backward_matches(const Problem& p, const Data& data, AttentionOptions options) {
+  const auto q = data.q.view(), k = data.k.view(), v = data.v.view(), dout = data.dout.view();
+  const auto oracle = reference_backward<double>(
+      p.tiles, p.shape, p.mask, q, k, v, dout, reference_forward<double>(p.tiles, p.shape, p.mask, q, k, v));
+  const auto plain = reference_backward<float>(p.tiles, p.shape, p.mask, q, k, v, dout,
+                                               reference_forward<float>(p.tiles, p.shape, p.mask, q, k, v));
+  const GradientResult r = run_backward(p, data, run_forward(p, data, options), options);
+  expect_close(r.dq.values(), oracle.dq, allowed_error(oracle.dq, plain.dq), "dq");
+  expect_close(r.dk.values(), oracle.dk, allowed_error(oracle.dk, plain.dk), "dk");
+  expect_close(r.dv.values(), oracle.dv, allowed_error(oracle.dv, plain.dv), "dv");
+}
+
+// One document of n tokens attending to itself.
+inline Problem document_problem(int64_t n, HeadShape shape, Mask mask) {
+  return {shape, mask, {{{0, n}, {0, n}, {0, shape.heads}, 0, 0}}, n, n};
+}
+
+inline std::string describe(const Problem& p) {
+  std::string text = fmt::format("heads {}/{} dim {}/{} mask {},{} logits {} {} tiles", p.shape.heads,
+                                 p.shape.kv_heads, p.shape.head_dim, p.shape.value_dim(), p.mask.left,
+                                 p.mask.right, p.logit_scale, dtype_name(p.dtype));
+  for (const AttentionTile& t : p.tiles)
+    text += fmt::format(" q[{},{})@{} kv[{},{})@{} h[{},{})", t.q.begin, t.q.end, t.q_row, t.kv.begin,
+                        t.kv.end, t.kv_row, t.heads.begin, t.heads.end);
+  return text;
+}
+
+}  // namespace counterpoise::testing_attention
