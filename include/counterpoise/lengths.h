@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "counterpoise/random.h"
 
 namespace counterpoise {
+
+// The longest document we take: positions up to 2^31, so that its causal area fits 64 bits.
+inline constexpr int64_t kMaxLength = int64_t{1} << 31;
 
 // Lengths lo..hi (both included, in tokens), equally likely; weight is a count or a probability mass.
 struct LengthBin {
@@ -22,7 +26,10 @@ struct Lengths {
                        // "preset", "dist"
   std::string provenance;       // where a preset's table comes from; empty for files
   std::vector<int64_t> corpus;  // every document, in file order
-  std::vector<LengthBin> bins;  // a distribution, ascending; there is no file order to keep
+  std::vector<LengthBin> bins;  // a distribution, ascending and disjoint; there is no file order to keep
+  // How many documents the source holds; nothing for a distribution (preset, dist, weights that are no
+  // counts).
+  std::optional<int64_t> documents;
 
   bool has_order() const { return !corpus.empty(); }
 };
@@ -35,6 +42,12 @@ struct ReadOptions {
 // Reads a SOURCE: a file, "-" (stdin), "preset:NAME" or "dist:NAME(key=value,...)".
 // Throws kBadInput (file, line or offset, reason) or kUsage (unknown preset, distribution or format).
 Lengths read_lengths(const std::string& source, const ReadOptions& options = {});
+
+struct PresetInfo {
+  std::string name;    // after "preset:"
+  std::string source;  // whose documents the table stands for
+};
+std::vector<PresetInfo> preset_list();
 
 // Draws one length after another, with replacement, in O(1) (Walker's alias method over the bins).
 // Immutable, so one sampler serves all threads; each brings its own stream.
