@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace counterpoise {
@@ -75,6 +76,22 @@ class WindowSink {
   virtual ~WindowSink() = default;
   virtual void piece(const Piece& piece) = 0;
   virtual void end_window(int64_t padding) = 0;
+};
+
+// Keeps every window that was ended.
+class WindowCollector : public WindowSink {
+ public:
+  std::vector<Window> windows;
+
+  void piece(const Piece& piece) override { open_.pieces.push_back(piece); }
+  void end_window(int64_t padding) override {
+    open_.padding = padding;
+    windows.push_back(std::move(open_));
+    open_ = {};
+  }
+
+ private:
+  Window open_;
 };
 
 // Packs a stream of documents into windows. Deterministic; not thread safe.

@@ -131,26 +131,10 @@ void Packer::end_window(int64_t used, WindowSink& sink) {
   sink.end_window(options_.window - used);
 }
 
-namespace {
-
-struct Collect : WindowSink {
-  std::vector<Window> windows;
-  Window open;
-
-  void piece(const Piece& piece) override { open.pieces.push_back(piece); }
-  void end_window(int64_t padding) override {
-    open.padding = padding;
-    windows.push_back(std::move(open));
-    open = {};
-  }
-};
-
-}  // namespace
-
 std::vector<Window> pack(const std::vector<Document>& documents, const PackOptions& options,
                          PackAccount* account) {
   const std::unique_ptr<Packer> packer = Packer::make(options);
-  Collect sink;
+  WindowCollector sink;
   for (const Document& document : documents) packer->add(document, sink);
   packer->finish(sink);
   if (account) *account = packer->account();

@@ -12,7 +12,7 @@ namespace {
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 
 void add_verbs(CLI::App& app) {
-  (void)app;
+  add_simulate_verb(app);
 }
 
 }  // namespace

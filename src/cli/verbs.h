@@ -4,4 +4,8 @@
 
 // One verb, one file verb_<name>.cpp, one line here and one in cli.cpp. A verb adds its subcommand and
 // options and sets its callback; the callback throws counterpoise::Error, or CLI::RuntimeError(code).
-namespace counterpoise {}  // namespace counterpoise
+namespace counterpoise {
+
+void add_simulate_verb(CLI::App& app);
+
+}  // namespace counterpoise

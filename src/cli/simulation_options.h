@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "cli/verbs.h"
+#include "counterpoise/profile.h"
+#include "counterpoise/simulate.h"
+
+namespace counterpoise {
+
+// Cluster, windows and order of a simulated run, as the command line spells them; shared by the verbs that
+// simulate. Numbers stay text until `config`, which names the flag of whatever is wrong.
+struct SimulationOptions {
+  std::string ranks = "64";
+  std::string cp = "1,2,4,8,16";
+  std::string window = "32k";
+  std::string steps = "1000";
+  std::string pack = "concat";
+  std::string long_documents = "split";
+  std::string look_ahead = "64";
+  std::string order = "sample";
+  std::string window_order = "shuffle";
+  std::string regime = "fixed";
+  std::string sync = "step";
+  std::string profile = "h100-fa3";
+  MemoryShape memory;
+  uint64_t seed = 1;
+  int threads = 0;
+
+  void add_to(CLI::App& verb);
+  SimulationConfig config() const;
+  ProfilePtr load_profile() const { return counterpoise::load_profile(profile); }
+};
+
+// Attention time of a piece under a profile, as the simulator wants it. The profile must outlive it.
+inline PieceTime piece_time_of(const Profile& profile) {
+  return [&profile](int64_t length, int64_t cp) { return profile.piece_time(length, cp); };
+}
+
+// "--name TEXT  help (default: ...)": an option whose default is shown.
+CLI::Option* add_text_option(CLI::App& verb, const std::string& name, std::string& value,
+                             const std::string& help);
+
+}  // namespace counterpoise

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "counterpoise/numbers.h"
+#include "report/simulation_report.h"
+
+namespace counterpoise {
+
+std::string estimate_cell(const std::optional<Estimate>& estimate) {
+  if (!estimate) return "-";
+  if (estimate->half_width() == 0) return fmt::format("{:.3f}", estimate->value);
+  return fmt::format("{:.3f} ± {:.3f}", estimate->value, estimate->half_width());
+}
+
+std::string number_cell(const std::optional<double>& value, int decimals) {
+  return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
+}
+
+std::string percent_cell(const std::optional<double>& share) {
+  if (!share) return "-";
+  const double percent = *share * 100;
+  return fmt::format("{:.{}f} %", percent, percent > 0 && percent < 10 ? 1 : 0);
+}
+
+std::string account_sentence(const PackAccount& account) {
+  auto share = [&](int64_t tokens) {
+    const double total = static_cast<double>(account.tokens);
+    return total > 0 ? static_cast<double>(tokens) / total * 100 : 0;
+  };
+  std::string text;
+  auto add = [&](const std::string& clause) { text += (text.empty() ? "" : "; ") + clause; };
+  if (account.dropped_documents > 0)
+    add(fmt::format("{} documents dropped for length ({:.2g} % of tokens)",
+                    format_count(account.dropped_documents), share(account.dropped)));
+  if (account.truncated_documents > 0)
+    add(fmt::format("{} documents truncated ({:.2g} % of tokens cut)",
+                    format_count(account.truncated_documents), share(account.truncated)));
+  if (account.split_documents > 0)
+    add(fmt::format("{} of {} documents lie in more than one window", format_count(account.split_documents),
+                    format_count(account.documents)));
+  if (account.padding > 0)
+    add(fmt::format("{:.2g} % of the windows is padding",
+                    100.0 * static_cast<double>(account.padding) /
+                        static_cast<double>(account.padding + account.placed)));
+  return text;
+}
+
+const CpResult* largest_judged(const SimulationResult& result) {
+  const CpResult* largest = nullptr;
+  for (const CpResult& r : result.results)
+    if (r.all.judged()) largest = &r;
+  return largest;
+}
+
+}  // namespace counterpoise

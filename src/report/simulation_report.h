@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "counterpoise/lengths.h"
+#include "counterpoise/profile.h"
+#include "counterpoise/simulate.h"
+
+namespace counterpoise {
+
+// Everything a reader of a simulation needs to know what it was of.
+struct SimulationRecord {
+  const Lengths& lengths;
+  const Profile& profile;
+  const SimulationConfig& config;
+  const SimulationResult& result;
+};
+
+std::string simulation_text(const SimulationRecord& record);
+std::string simulation_csv(const SimulationRecord& record);
+// The body of schema counterpoise/simulate: config, lengths, results[].
+nlohmann::ordered_json simulation_json(const SimulationRecord& record);
+
+// One entry of results[], also used by study.
+nlohmann::ordered_json cp_result_json(const CpResult& result, Sync sync);
+nlohmann::ordered_json estimate_json(const std::optional<Estimate>& estimate);
+nlohmann::ordered_json number_json(const std::optional<double>& value);
+nlohmann::ordered_json config_json(const SimulationRecord& record);
+
+// "0.126 ± 0.012", "-" where absent.
+std::string estimate_cell(const std::optional<Estimate>& estimate);
+std::string number_cell(const std::optional<double>& value, int decimals = 2);
+std::string percent_cell(const std::optional<double>& share);
+// What became of the tokens: dropped, cut, padded; empty when nothing was lost or padded.
+std::string account_sentence(const PackAccount& account);
+
+// The largest CP whose max/min is judged (4 groups or more), nullptr when there is none.
+const CpResult* largest_judged(const SimulationResult& result);
+
+}  // namespace counterpoise
