@@ -118,7 +118,8 @@ def worst_disagreement(ours, theirs_by_seed):
         for key, value in of_json(result).items():
             sample = np.array([run[j][key] for run in theirs_by_seed])
             error = max(sample.std(ddof=1) * math.sqrt(1 + 1 / len(sample)), 1e-9 * abs(value))
-            worst = max(worst, (abs(value - sample.mean()) / error, f"{key} at cp={result['cp']}"))
+            distance = abs(value - sample.mean()) / error if error > 0 else 0.0
+            worst = max(worst, (distance, f"{key} at cp={result['cp']}"))
     return worst
 
 

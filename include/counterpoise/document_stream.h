@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,19 +32,24 @@ class DocumentStream {
 
   // Empty at the end of a corpus.
   std::optional<Document> next() {
-    if (order_ == DocumentOrder::kSample) return Document{drawn_++, sampler_.draw(random_)};
-    return next_of_corpus();
+    if (taken_ == drawn_) draw_batch();
+    if (taken_ == drawn_) return std::nullopt;
+    const int64_t length = batch_[static_cast<size_t>(taken_ % kBatch)];
+    return Document{taken_++, length};
   }
 
  private:
-  std::optional<Document> next_of_corpus();
+  // Lengths are drawn many at a time, so that waiting for memory overlaps.
+  static constexpr int64_t kBatch = 64;
+  void draw_batch();
 
   const Lengths& lengths_;
   const LengthSampler& sampler_;
   const DocumentOrder order_;
   RandomStream random_;
   std::vector<uint32_t> permutation_;
-  int64_t drawn_ = 0;
+  std::array<int64_t, kBatch> batch_{};
+  int64_t taken_ = 0, drawn_ = 0;  // documents handed out; documents drawn
 };
 
 }  // namespace counterpoise

@@ -38,7 +38,7 @@ struct WindowSource {
 
 // Cuts `windows` windows and prices them, in stream order. With `sample` the stream is drawn in blocks of
 // 4096 windows, each from a random stream of its own and starting at a document, so that the numbers are
-// the same for any thread count; leftovers at a block's end stay in account.pending.
+// the same for any thread count; leftovers at a block's end stay in account.pending().
 // A corpus may end early: `ended`, and fewer rows. Throws kBadInput where no document holds a token.
 WindowCosts window_costs(const WindowSource& source, std::span<const int64_t> cp, const PieceTime& piece_time,
                          int64_t windows, uint64_t part = 0);

@@ -52,7 +52,7 @@ LongDocuments parse_long_documents(std::string_view name);
 std::string name_of(PackPolicy policy);
 std::string name_of(LongDocuments policy);
 
-// Where every token went: tokens = placed + truncated + dropped + pending, always.
+// Where every token went.
 struct PackAccount {
   int64_t documents = 0;
   int64_t empty_documents = 0;  // length 0
@@ -60,13 +60,14 @@ struct PackAccount {
   int64_t placed = 0;           // in windows already ended
   int64_t truncated = 0;        // cut off long documents
   int64_t dropped = 0;          // whole long documents
-  int64_t pending = 0;          // in the open window or the look-ahead buffer
   int64_t padding = 0;          // in windows already ended
   int64_t windows = 0;          // ended
   int64_t split_documents = 0;  // documents that lie in more than one piece
   int64_t truncated_documents = 0;
   int64_t dropped_documents = 0;
 
+  // Tokens in the open window or the look-ahead buffer; none after Packer::finish.
+  int64_t pending() const { return tokens - placed - truncated - dropped; }
   PackAccount& operator+=(const PackAccount& other);
 };
 
@@ -113,11 +114,17 @@ class Packer {
   virtual void place_empty(const Document&, WindowSink&) {}
   virtual void flush(WindowSink& sink) = 0;
 
-  void emit(const Piece& piece, WindowSink& sink);
+  void emit(const Piece& piece, WindowSink& sink) {
+    account_.placed += piece.length;
+    sink.piece(piece);
+  }
   void end_window(int64_t used, WindowSink& sink);
 
   const PackOptions options_;
   PackAccount account_;
+
+ private:
+  void add_long(const Document& document, WindowSink& sink);
 };
 
 // All windows of a list of documents.

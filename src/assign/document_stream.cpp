@@ -32,14 +32,20 @@ DocumentStream::DocumentStream(const Lengths& lengths, const LengthSampler& samp
   }
 }
 
-std::optional<Document> DocumentStream::next_of_corpus() {
+void DocumentStream::draw_batch() {
+  if (order_ == DocumentOrder::kSample) {
+    for (int64_t& length : batch_) length = sampler_.draw(random_);
+    drawn_ += kBatch;
+    return;
+  }
   const int64_t count = static_cast<int64_t>(lengths_.corpus.size());
-  const int64_t position = drawn_ % count;
-  if (order_ == DocumentOrder::kCorpus && drawn_ == count) return std::nullopt;
-  if (order_ == DocumentOrder::kShuffle && position == 0) random_.shuffle(std::span(permutation_));
-  const size_t index = order_ == DocumentOrder::kShuffle ? permutation_[static_cast<size_t>(position)]
-                                                         : static_cast<size_t>(position);
-  return Document{drawn_++, lengths_.corpus[index]};
+  for (int64_t i = 0; i < kBatch; ++i) {
+    if (order_ == DocumentOrder::kCorpus && drawn_ == count) return;
+    const int64_t position = drawn_++ % count;
+    if (order_ == DocumentOrder::kShuffle && position == 0) random_.shuffle(std::span(permutation_));
+    const size_t index = static_cast<size_t>(position);
+    batch_[static_cast<size_t>(i)] = lengths_.corpus[permutation_.empty() ? index : permutation_[index]];
+  }
 }
 
 }  // namespace counterpoise

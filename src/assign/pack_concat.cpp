@@ -13,10 +13,18 @@ class Concat : public Packer {
 
  private:
   void place(const Piece& document, WindowSink& sink) override {
-    int64_t begin = 0;
-    while (begin < document.length) {
+    if (used_ + document.length < options_.window) {
+      used_ += document.length;
+      return emit(document, sink);
+    }
+    place_across(document, sink);
+  }
+
+  // The document reaches or crosses the window's end.
+  void place_across(const Piece& document, WindowSink& sink) {
+    if (used_ + document.length > options_.window) ++account_.split_documents;
+    for (int64_t begin = 0; begin < document.length;) {
       const int64_t length = std::min(document.length - begin, options_.window - used_);
-      if (begin == 0 && length < document.length) ++account_.split_documents;
       emit({document.document, begin, length}, sink);
       begin += length;
       used_ += length;

@@ -72,7 +72,6 @@ PackAccount& PackAccount::operator+=(const PackAccount& other) {
   placed += other.placed;
   truncated += other.truncated;
   dropped += other.dropped;
-  pending += other.pending;
   padding += other.padding;
   windows += other.windows;
   split_documents += other.split_documents;
@@ -92,37 +91,33 @@ std::unique_ptr<Packer> Packer::make(const PackOptions& options) {
 void Packer::add(const Document& document, WindowSink& sink) {
   ++account_.documents;
   account_.tokens += document.length;
-  int64_t length = document.length;
-  if (length == 0) {
-    ++account_.empty_documents;
-    return place_empty(document, sink);
-  }
-  if (length > options_.window && options_.long_documents == LongDocuments::kDrop) {
-    account_.dropped += length;
+  if (document.length > options_.window) return add_long(document, sink);
+  if (document.length > 0) return place({document.id, 0, document.length}, sink);
+  ++account_.empty_documents;
+  place_empty(document, sink);
+}
+
+void Packer::add_long(const Document& document, WindowSink& sink) {
+  const int64_t window = options_.window;
+  if (options_.long_documents == LongDocuments::kDrop) {
+    account_.dropped += document.length;
     ++account_.dropped_documents;
-    return;
-  }
-  if (length > options_.window && options_.long_documents == LongDocuments::kTruncate) {
-    account_.truncated += length - options_.window;
+  } else if (options_.long_documents == LongDocuments::kTruncate) {
+    account_.truncated += document.length - window;
     ++account_.truncated_documents;
-    length = options_.window;
+    place({document.id, 0, window}, sink);
+  } else if (options_.policy == PackPolicy::kConcat) {
+    place({document.id, 0, document.length}, sink);
+  } else {
+    ++account_.split_documents;
+    for (int64_t begin = 0; begin < document.length; begin += window)
+      place({document.id, begin, std::min(window, document.length - begin)}, sink);
   }
-  account_.pending += length;
-  if (options_.policy == PackPolicy::kConcat) return place({document.id, 0, length}, sink);
-  if (length > options_.window) ++account_.split_documents;
-  for (int64_t begin = 0; begin < length; begin += options_.window)
-    place({document.id, begin, std::min(options_.window, length - begin)}, sink);
 }
 
 void Packer::finish(WindowSink& sink) {
   flush(sink);
-  CP_CHECK(account_.pending == 0);
-}
-
-void Packer::emit(const Piece& piece, WindowSink& sink) {
-  account_.pending -= piece.length;
-  account_.placed += piece.length;
-  sink.piece(piece);
+  CP_CHECK(account_.pending() == 0);
 }
 
 void Packer::end_window(int64_t used, WindowSink& sink) {

@@ -48,7 +48,7 @@ ordered_json account_json(const PackAccount& a) {
           {"placed", a.placed},
           {"truncated", a.truncated},
           {"dropped", a.dropped},
-          {"pending", a.pending},
+          {"pending", a.pending()},
           {"padding", a.padding},
           {"windows", a.windows},
           {"split_documents", a.split_documents},

@@ -14,27 +14,38 @@ namespace counterpoise {
 class PieceTable {
  public:
   PieceTable(const PieceTime& piece_time, std::span<const int64_t> cp, int64_t longest)
-      : piece_time_(piece_time), cp_(cp), limit_(std::min(longest, kTabulated)) {
-    table_.resize(static_cast<size_t>(limit_ + 1) * cp.size());
+      : piece_time_(piece_time),
+        cp_(cp),
+        stride_((cp.size() + kVector - 1) / kVector * kVector),
+        limit_(std::min(longest, kTabulated)) {
+    table_.resize(static_cast<size_t>(limit_ + 1) * stride_);
     for (int64_t length = 1; length <= limit_; ++length)
       for (size_t j = 0; j < cp.size(); ++j)
-        table_[static_cast<size_t>(length) * cp.size() + j] = piece_time(length, cp[j]);
+        table_[static_cast<size_t>(length) * stride_ + j] = piece_time(length, cp[j]);
   }
 
-  void add(int64_t length, double* row) const {
-    const size_t columns = cp_.size();
-    if (length <= limit_) {
-      const double* price = table_.data() + static_cast<size_t>(length) * columns;
-      for (size_t j = 0; j < columns; ++j) row[j] += price[j];
-    } else {
-      for (size_t j = 0; j < columns; ++j) row[j] += piece_time_(length, cp_[j]);
-    }
+  // Columns rounded up to whole vectors; what lies beyond cp.size() stays zero.
+  size_t stride() const { return stride_; }
+
+  // Adds the prices of one piece to sum[0, stride).
+  void add(int64_t length, double* sum) const {
+    if (length > limit_) return add_long(length, sum);
+    const double* price = table_.data() + static_cast<size_t>(length) * stride_;
+    double* __restrict target = sum;
+    for (size_t j = 0; j < stride_; j += kVector)
+      for (size_t i = 0; i < kVector; ++i) target[j + i] += price[j + i];
   }
 
  private:
+  void add_long(int64_t length, double* row) const {
+    for (size_t j = 0; j < cp_.size(); ++j) row[j] += piece_time_(length, cp_[j]);
+  }
+
+  static constexpr size_t kVector = 4;
   static constexpr int64_t kTabulated = int64_t{1} << 20;
   const PieceTime& piece_time_;
   std::span<const int64_t> cp_;
+  size_t stride_;
   int64_t limit_;
   std::vector<double> table_;
 };

@@ -14,16 +14,16 @@ namespace {
 constexpr int64_t kBlock = 4096;  // windows drawn from one random stream
 
 // Adds up the price of each window as its pieces arrive; windows beyond the last row are not needed.
-class PriceSink : public WindowSink {
+class PriceSink final : public WindowSink {
  public:
   PriceSink(const PieceTable& table, std::span<double> rows, size_t columns)
-      : table_(table), rows_(rows), columns_(columns) {}
+      : table_(table), rows_(rows), columns_(columns), sum_(table.stride()) {}
 
-  void piece(const Piece& piece) override {
-    if (!full()) table_.add(piece.length, rows_.data() + row_);
-  }
+  void piece(const Piece& piece) override { table_.add(piece.length, sum_.data()); }
   void end_window(int64_t) override {
-    if (!full()) row_ += columns_;
+    if (!full()) std::copy_n(sum_.begin(), columns_, rows_.begin() + static_cast<std::ptrdiff_t>(row_));
+    row_ = std::min(row_ + columns_, rows_.size());
+    std::fill(sum_.begin(), sum_.end(), 0.0);
   }
   bool full() const { return row_ == rows_.size(); }
   size_t priced() const { return row_; }
@@ -32,6 +32,7 @@ class PriceSink : public WindowSink {
   const PieceTable& table_;
   std::span<double> rows_;
   size_t columns_;
+  std::vector<double> sum_;
   size_t row_ = 0;
 };
 

@@ -68,7 +68,7 @@ TEST(Windows, EveryTokenIsAccountedFor) {
     const std::vector<Window> windows = pack(documents, options, &account);
     ASSERT_NO_FATAL_FAILURE(expect_every_token_once(documents, windows, options));
     EXPECT_EQ(account.tokens, account.placed + account.truncated + account.dropped);
-    EXPECT_EQ(account.pending, 0);
+    EXPECT_EQ(account.pending(), 0);
     EXPECT_EQ(account.windows, static_cast<int64_t>(windows.size()));
     EXPECT_EQ(account.placed + account.padding, account.windows * options.window);
   }
