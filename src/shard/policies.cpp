@@ -5,9 +5,14 @@
 
 // The table of sharders, one line each: function shard_<name> lives in <name>.cpp, the summary is what users
 // read.
-#define COUNTERPOISE_SHARDERS(SHARDER)                          \
-  SHARDER(contiguous, "equal runs of the window, rank 0 first") \
-  SHARDER(zigzag, "2 cp equal slices of the window; rank r holds slices r and 2 cp - 1 - r")
+// clang-format off
+#define COUNTERPOISE_SHARDERS(SHARDER)                                                                          \
+  SHARDER(contiguous, "equal runs of the window, rank 0 first")                                                 \
+  SHARDER(zigzag, "2 cp equal slices of the window; rank r holds slices r and 2 cp - 1 - r")                    \
+  SHARDER(striped, "blocks of the window dealt to the ranks in turn")                                           \
+  SHARDER(per_document_zigzag, "zigzag slices of every document")                                               \
+  SHARDER(whole_document, "documents stay whole, longest first to the least loaded rank, under a token cap")
+// clang-format on
 
 namespace counterpoise {
 
