@@ -4,12 +4,9 @@
 #include "counterpoise/error.h"
 #include "counterpoise/parallel.h"
 #include "kernels/backend.h"
-#include "kernels/rows/rows.h"
 
 namespace counterpoise {
 namespace {
-
-constexpr Backend kPortableBackend{rows_forward, rows_backward};
 
 void check_shape(const HeadShape& shape) {
   if (shape.heads < 1 || shape.kv_heads < 1 || shape.heads % shape.kv_heads != 0)
@@ -64,10 +61,6 @@ HeadShape resolved(HeadShape shape) {
 }
 
 }  // namespace
-
-const Backend* backend_of(Isa isa) {
-  return isa == Isa::kPortable ? &kPortableBackend : nullptr;
-}
 
 AttentionRun attention_forward(std::span<const AttentionTile> tiles, const HeadShape& shape, Mask mask,
                                const ForwardTensors& tensors, const AttentionOptions& options) {

@@ -101,7 +101,7 @@ TEST(AttentionParts, ForcedInstructionSetsAreRefusedByName) {
 }
 
 TEST(AttentionParts, WrongShapesAreNamed) {
-  Problem p = document_problem(4, {4, 2, 8}, Mask::causal());
+  const Problem p{{4, 2, 8}, Mask::causal(), {{{0, 4}, {0, 4}, {0, 4}, 0, 0}}, 4, 4};
   RandomStream random(1);
   const Data data(p, random);
   auto error_of = [&](const Problem& problem) -> std::string {

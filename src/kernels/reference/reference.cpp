@@ -34,6 +34,11 @@ Real dot(const Real* a, const Real* b, int64_t count) {
   return sum;
 }
 
+template <typename Real>
+void raise(Real& largest, Real term) {
+  if (std::abs(term) > largest) largest = std::abs(term);
+}
+
 // Rows of k and v that (row, head) of q sees through any of the tiles.
 std::vector<int64_t> visible_rows(std::span<const AttentionTile> tiles, Mask mask, int64_t row,
                                   int64_t head) {
@@ -90,8 +95,12 @@ ReferenceGradients<Real> reference_backward(std::span<const AttentionTile> tiles
   const Dense<Real> q(q_view), k(k_view), v(v_view), dout(dout_view);
   const Real scale = static_cast<Real>(shape.scale());
   const int64_t d = shape.head_dim, dv = shape.value_dim();
-  ReferenceGradients<Real> result{std::vector<Real>(q.data.size()), std::vector<Real>(k.data.size()),
-                                  std::vector<Real>(v.data.size())};
+  ReferenceGradients<Real> result{std::vector<Real>(q.data.size()),
+                                  std::vector<Real>(k.data.size()),
+                                  std::vector<Real>(v.data.size()),
+                                  0,
+                                  0,
+                                  0};
   for (int64_t row = 0; row < q_view.tokens; ++row) {
     for (int64_t head = 0; head < shape.heads; ++head) {
       const int64_t kv_head = head / (shape.heads / shape.kv_heads);
@@ -101,13 +110,19 @@ ReferenceGradients<Real> reference_backward(std::span<const AttentionTile> tiles
       Real* dq = &result.dq[(row * shape.heads + head) * d];
       for (const int64_t key : visible_rows(tiles, mask, row, head)) {
         const Real p = std::exp(scale * dot(q.row(row, head), k.row(key, kv_head), d) - lse);
-        const Real ds = scale * p * (dot(dout.row(row, head), v.row(key, kv_head), dv) - delta);
+        const Real dp = dot(dout.row(row, head), v.row(key, kv_head), dv);
+        const Real ds = scale * p * (dp - delta), ds_terms = scale * p * (std::abs(dp) + std::abs(delta));
         Real* dk = &result.dk[(key * shape.kv_heads + kv_head) * d];
         Real* dv_row = &result.dv[(key * shape.kv_heads + kv_head) * dv];
-        for (int64_t c = 0; c < dv; ++c) dv_row[c] += p * dout.row(row, head)[c];
+        for (int64_t c = 0; c < dv; ++c) {
+          dv_row[c] += p * dout.row(row, head)[c];
+          raise(result.largest_dv_term, p * dout.row(row, head)[c]);
+        }
         for (int64_t c = 0; c < d; ++c) {
           dq[c] += ds * k.row(key, kv_head)[c];
           dk[c] += ds * q.row(row, head)[c];
+          raise(result.largest_dq_term, ds_terms * k.row(key, kv_head)[c]);
+          raise(result.largest_dk_term, ds_terms * q.row(row, head)[c]);
         }
       }
     }

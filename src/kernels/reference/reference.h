@@ -19,6 +19,8 @@ struct ReferenceOutput {
 template <typename Real>
 struct ReferenceGradients {
   std::vector<Real> dq, dk, dv;  // contiguous [rows][heads][dim]
+  // Largest magnitude among the terms that were summed: cancellation leaves errors of its size.
+  Real largest_dq_term = 0, largest_dk_term = 0, largest_dv_term = 0;
 };
 
 // Rows in no tile get the identity (0, -inf).

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/simd/forward_driver.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "counterpoise/parallel.h"
+#include "kernels/dtype.h"
+#include "kernels/simd/buffer.h"
+#include "kernels/simd/packed_kv.h"
+
+namespace counterpoise {
+namespace {
+
+constexpr int64_t kKeysPerBlock = 128;
+constexpr int kPanelsPerItem = 4;  // share a key block while it is in the second-level cache
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+// One head's queries of up to kPanelsPerItem panels: the unit a thread takes.
+struct Item {
+  const Strip* strip;
+  Range rows;
+  int64_t head;
+  int64_t pairs;
+};
+
+int clamp_limit(int64_t x) {
+  return static_cast<int>(std::clamp<int64_t>(x, -kNoLimit, kNoLimit));
+}
+
+// The running softmax of one panel, all [..][width].
+struct Panel {
+  Range rows;
+  float *q, *out, *max, *sum, *rescale;
+};
+
+class ItemRunner {
+ public:
+  ItemRunner(const ForwardKernels& kernels, const AttentionProblem& problem, const ForwardTensors& tensors,
+             const PackedKv& kv)
+      : kernels_(kernels),
+        problem_(problem),
+        tensors_(tensors),
+        kv_(kv),
+        groups_((problem.shape.v_head_dim + kernels.rows - 1) / kernels.rows),
+        panel_floats_((problem.shape.head_dim + groups_ * kernels.rows + 3) * kernels.width),
+        scratch_(kPanelsPerItem * panel_floats_ + (kKeysPerBlock + kernels.rows) * kernels.width),
+        staging_(kernels.width * std::max(problem.shape.head_dim, problem.shape.v_head_dim)) {}
+
+  void run(const Item& item) {
+    head_ = item.head;
+    begin_panels(item.rows);
+    for (const int t : item.strip->tiles)
+      if (holds(problem_.tiles[t].heads, head_)) add_tile(problem_.tiles[t], item.rows);
+    for (int i = 0; i < panel_count_; ++i) finish_panel(panels_[i]);
+  }
+
+ private:
+  void begin_panels(Range rows) {
+    panel_count_ = 0;
+    for (int64_t row = rows.begin; row < rows.end; row += kernels_.width) {
+      Panel& panel = panels_[panel_count_];
+      const int64_t width = kernels_.width;
+      panel.rows = intersect(rows, {row, row + width});
+      panel.q = scratch_.data() + panel_count_ * panel_floats_;
+      panel.out = panel.q + problem_.shape.head_dim * width;
+      panel.max = panel.out + groups_ * kernels_.rows * width;
+      panel.sum = panel.max + width;
+      panel.rescale = panel.sum + width;
+      begin_panel(panel);
+      ++panel_count_;
+    }
+    p_ = scratch_.data() + kPanelsPerItem * panel_floats_;
+  }
+
+  void begin_panel(const Panel& panel) {
+    const int width = kernels_.width, rows = static_cast<int>(panel.rows.size());
+    if (rows < width) std::fill_n(panel.q, problem_.shape.head_dim * width, 0.0f);
+    const auto [q, stride] = float_rows(tensors_.q, panel.rows);
+    kernels_.transpose(q, stride, rows, static_cast<int>(problem_.shape.head_dim),
+                       static_cast<float>(problem_.shape.softmax_scale), panel.q, width);
+    std::fill_n(panel.out, groups_ * kernels_.rows * width, 0.0f);
+    std::fill_n(panel.max, width, kMinusInfinity);
+    std::fill_n(panel.sum, width, 0.0f);
+    if (problem_.accumulate) resume_panel(panel);
+  }
+
+  // Starts from the partial that the rows hold: its maximum is its lse and its sum 1.
+  void resume_panel(const Panel& panel) {
+    for (int64_t i = 0; i < panel.rows.size(); ++i) {
+      const float lse = *lse_of(panel.rows.begin + i);
+      if (lse == kMinusInfinity) continue;
+      panel.max[i] = lse;
+      panel.sum[i] = 1;
+      const float* out = static_cast<const float*>(row_address(tensors_.out, panel.rows.begin + i, head_));
+      for (int64_t c = 0; c < problem_.shape.v_head_dim; ++c) panel.out[c * kernels_.width + i] = out[c];
+    }
+  }
+
+  void add_tile(const AttentionTile& tile, Range rows) {
+    if (tile.kv.empty()) return;
+    const int64_t to_kv_row = -kv_shift(tile);
+    const Range seen =
+        intersect(tile.kv, visible_keys(shifted(rows, q_shift(tile)), tile.kv.end, problem_.mask));
+    if (seen.empty()) return;
+    const Range seen_rows = shifted(seen, to_kv_row);
+    const auto [first, last] = kv_.blocks().covering(seen_rows);
+    for (size_t block = first; block < last; ++block)
+      for (int i = 0; i < panel_count_; ++i) add_block(tile, block, panels_[i]);
+  }
+
+  // The keys of one block that some lane of the panel sees.
+  void add_block(const AttentionTile& tile, size_t block, const Panel& panel) {
+    const Range block_rows = kv_.blocks().rows(block);
+    const int64_t key0 = block_rows.begin + kv_shift(tile);  // position of the block's first key
+    const Range q = shifted(panel.rows, q_shift(tile));
+    const Range keys = intersect(intersect(tile.kv, shifted(block_rows, kv_shift(tile))),
+                                 visible_keys(q, tile.kv.end, problem_.mask));
+    if (keys.empty()) return;
+    const int64_t kv_head = head_ / problem_.group();
+    ScoreArgs scores;
+    scores.q = panel.q;
+    scores.k = kv_.k(block, kv_head);
+    scores.k_stride = kv_.k_stride();
+    scores.dim = static_cast<int>(problem_.shape.head_dim);
+    scores.begin = static_cast<int>(keys.begin - key0);
+    scores.end = static_cast<int>(keys.end - key0);
+    scores.low = problem_.mask.left < 0 ? -kNoLimit : clamp_limit(q.begin - problem_.mask.left - key0);
+    scores.high = problem_.mask.right < 0 ? kNoLimit : clamp_limit(q.begin + problem_.mask.right - key0);
+    scores.p = p_;
+    scores.max = panel.max;
+    scores.sum = panel.sum;
+    scores.rescale = panel.rescale;
+    kernels_.scores(scores);
+    const ValueArgs values{p_,
+                           kv_.v(block, kv_head),
+                           static_cast<int>(block_rows.size()),
+                           scores.begin,
+                           scores.end,
+                           static_cast<int>(groups_),
+                           panel.rescale,
+                           panel.out};
+    if (kv_.finite(block, kv_head))
+      kernels_.values(values);
+    else
+      careful_values(values, scores);
+  }
+
+  // As kernels_.values, but never touches a masked pair: zero times an infinite value would be NaN.
+  void careful_values(const ValueArgs& a, const ScoreArgs& mask) const {
+    const int width = kernels_.width, rows = kernels_.rows;
+    for (int r = 0; r < a.groups * rows; ++r) {
+      const float* v = a.v + static_cast<int64_t>(r / rows) * a.keys * rows + r % rows;
+      for (int lane = 0; lane < width; ++lane) {
+        float& out = a.out[r * width + lane];
+        if (out != 0) out *= a.rescale[lane];
+        const int begin = std::max(a.begin, mask.low + lane), end = std::min(a.end, mask.high + lane + 1);
+        for (int key = begin; key < end; ++key) out += a.p[key * width + lane] * v[key * rows];
+      }
+    }
+  }
+
+  void finish_panel(const Panel& panel) {
+    const int width = kernels_.width, rows = static_cast<int>(panel.rows.size());
+    for (int i = 0; i < width; ++i) panel.rescale[i] = panel.sum[i] == 0 ? 0.0f : 1 / panel.sum[i];
+    kernels_.scale_lanes(panel.out, static_cast<int>(problem_.shape.v_head_dim), panel.rescale);
+    store_rows(panel);
+    for (int i = 0; i < rows; ++i) {
+      const double lse = panel.max[i] + std::log(static_cast<double>(panel.sum[i]));
+      *lse_of(panel.rows.begin + i) = panel.sum[i] == 0 ? kMinusInfinity : static_cast<float>(lse);
+    }
+  }
+
+  void store_rows(const Panel& panel) {
+    const TensorView& out = tensors_.out;
+    const int width = kernels_.width, rows = static_cast<int>(panel.rows.size()),
+              dim = static_cast<int>(out.dim);
+    if (out.dtype == DType::kFloat32) {
+      kernels_.transpose(panel.out, width, dim, rows, 1,
+                         static_cast<float*>(row_address(out, panel.rows.begin, head_)), out.token_stride);
+      return;
+    }
+    kernels_.transpose(panel.out, width, dim, rows, 1, staging_.data(), dim);
+    for (int i = 0; i < rows; ++i)
+      store_row(staging_.data() + i * dim, dim, row_address(out, panel.rows.begin + i, head_), out.dtype);
+  }
+
+  // The rows as float32: in place, or widened into the staging buffer.
+  std::pair<const float*, int64_t> float_rows(const ConstTensorView& t, Range rows) {
+    if (t.dtype == DType::kFloat32)
+      return {static_cast<const float*>(row_address(t, rows.begin, head_)), t.token_stride};
+    for (int64_t i = 0; i < rows.size(); ++i)
+      load_row(row_address(t, rows.begin + i, head_), t.dtype, t.dim, staging_.data() + i * t.dim);
+    return {staging_.data(), t.dim};
+  }
+
+  float* lse_of(int64_t row) const { return static_cast<float*>(row_address(tensors_.lse, row, head_)); }
+  static Range shifted(Range range, int64_t by) { return {range.begin + by, range.end + by}; }
+
+  const ForwardKernels& kernels_;
+  const AttentionProblem& problem_;
+  const ForwardTensors& tensors_;
+  const PackedKv& kv_;
+  const int64_t groups_, panel_floats_;
+  Buffer scratch_, staging_;
+  Panel panels_[kPanelsPerItem];
+  int panel_count_ = 0;
+  int64_t head_ = 0;
+  float* p_ = nullptr;
+};
+
+// Blocks of queries per strip and head, the most work first so that no thread is left with a long one.
+std::vector<Item> items_of(const AttentionProblem& problem, const std::vector<Strip>& strips,
+                           int64_t rows_per_item) {
+  std::vector<Item> items;
+  for (const Strip& strip : strips) {
+    for (int64_t head = 0; head < problem.shape.heads; ++head) {
+      const bool covered = std::any_of(strip.tiles.begin(), strip.tiles.end(),
+                                       [&](int t) { return holds(problem.tiles[t].heads, head); });
+      if (!covered) continue;
+      for (int64_t row = strip.rows.begin; row < strip.rows.end; row += rows_per_item) {
+        Item item{&strip, intersect(strip.rows, {row, row + rows_per_item}), head, 0};
+        for (const int t : strip.tiles) {
+          const AttentionTile& tile = problem.tiles[t];
+          const Range q{item.rows.begin + q_shift(tile), item.rows.end + q_shift(tile)};
+          if (holds(tile.heads, head)) item.pairs += area(q, tile.kv, problem.mask);
+        }
+        items.push_back(item);
+      }
+    }
+  }
+  if (problem.threads > 1)
+    std::stable_sort(items.begin(), items.end(),
+                     [](const Item& a, const Item& b) { return a.pairs > b.pairs; });
+  return items;
+}
+
+}  // namespace
+
+void blocked_forward(const ForwardKernels& kernels, const AttentionProblem& problem,
+                     const ForwardTensors& tensors) {
+  const std::vector<Strip> strips = strips_of(problem.tiles);
+  const PackedKv kv(kernels, problem, tensors.k, tensors.v, kKeysPerBlock);
+  const std::vector<Item> items = items_of(problem, strips, kPanelsPerItem * kernels.width);
+  parallel_for(static_cast<int64_t>(items.size()), problem.threads, [&](int64_t i) {
+    ItemRunner runner(kernels, problem, tensors, kv);
+    runner.run(items[i]);
+  });
+}
+
+}  // namespace counterpoise

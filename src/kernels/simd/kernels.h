@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+// What the blocked driver asks of an instruction set. Queries lie in SIMD lanes: a panel is `width` queries,
+// stored transposed as [head_dim][width], so that the softmax needs no reduction across lanes.
+namespace counterpoise {
+
+// Far outside any block, and far from overflow.
+constexpr int kNoLimit = 1 << 28;
+
+// Keys [begin, end) of one block against one panel. Lane j sees key x when low + j <= x <= high + j.
+struct ScoreArgs {
+  const float* q;    // [dim][width], scaled by softmax_scale
+  const float* k;    // row of key 0 of the block
+  int64_t k_stride;  // floats from one key to the next
+  int dim;
+  int begin, end;
+  int low, high;
+  float* p;        // out: [key][width], e^(s - max), zero where masked; room for kRows - 1 keys beyond end
+  float* max;      // in/out [width]
+  float* sum;      // in/out [width]
+  float* rescale;  // out [width]: factor for what was summed before
+};
+
+struct ValueArgs {
+  const float* p;  // [key][width]
+  const float* v;  // key 0 of the block, packed [value_dim / rows][keys][rows]
+  int keys;        // in the packed block
+  int begin, end;
+  int groups;  // value_dim / rows, rounded up
+  const float* rescale;
+  float* out;  // in/out [groups * rows][width]
+};
+
+struct ForwardKernels {
+  int width;
+  int rows;  // register tile height, and the packing unit of v
+  void (*scores)(const ScoreArgs&);
+  void (*values)(const ValueArgs&);
+  // Packs keys x dim floats as ValueArgs::v wants them, zero-padded; false when one is infinite or NaN.
+  bool (*pack_values)(const float* from, int64_t stride, int keys, int dim, float* to);
+  // to[c * to_stride + r] = scale * from[r * from_stride + c]
+  void (*transpose)(const float* from, int64_t from_stride, int rows, int columns, float scale, float* to,
+                    int64_t to_stride);
+  // out[r][lane] *= factor[lane]
+  void (*scale_lanes)(float* out, int rows, const float* factor);
+};
+
+}  // namespace counterpoise

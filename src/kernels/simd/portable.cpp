@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/simd/forward_kernels.h"
+#include "kernels/simd/vec_portable.h"
+
+namespace counterpoise {
+
+extern const ForwardKernels kForwardPortable;
+const ForwardKernels kForwardPortable = forward_kernels<VecPortable<4>>();
+
+}  // namespace counterpoise
