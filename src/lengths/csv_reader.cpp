@@ -33,11 +33,16 @@ class CsvLengths {
     first_place_ = scanner_.place();
   }
 
+  // By the header. A field that was asked for is a column of lengths, unless it is the one a weighted file
+  // would use anyway.
   std::string kind() const {
-    if (names_.empty()) return "csv";
     const bool ranges = find(kRangeNames) || (find(kLoNames) && find(kHiNames));
-    if (ranges && find(kWeightNames) && !find(length_field_names())) return "binned_csv";
-    return columns_ == 2 && find(length_field_names()) && find(kWeightNames) ? "weighted_csv" : "csv";
+    const bool lengths = find(length_field_names()).has_value();
+    const bool asked = !input_.field.empty();
+    if (names_.empty() || !find(kWeightNames)) return "csv";
+    if (ranges && !lengths && !asked) return "binned_csv";
+    const bool same = !asked || (lengths && input_.field == names_[*find(length_field_names())]);
+    return columns_ == 2 && lengths && same ? "weighted_csv" : "csv";
   }
 
   void read_plain(Lengths& lengths) {
@@ -48,8 +53,12 @@ class CsvLengths {
   }
 
   void read_weighted(Lengths& lengths) {
-    const size_t column = length_column();
-    const size_t weight = names_.empty() ? second_column() : needed(kWeightNames, "count");
+    const bool bare = names_.empty();
+    if (bare && (columns_ != 2 || !input_.field.empty()))
+      bad_input(first_place_,
+                "weighted_csv without a header line needs exactly two columns, length and count");
+    const size_t column = bare ? 0 : length_column();
+    const size_t weight = bare ? 1 : needed(kWeightNames, "count");
     for_each([&](const Cells& cells, const Place& place) {
       const int64_t length = parse_length(cells[column], place);
       lengths.bins.push_back({length, length, parse_weight(cells[weight], place)});
@@ -129,11 +138,6 @@ class CsvLengths {
       bad_input(first_place_, "no header line, so --field must be a column number 1..{}, not {}", columns_,
                 shown(text));
     return number - 1;
-  }
-
-  size_t second_column() const {
-    if (columns_ == 2 && input_.field.empty()) return 1;
-    bad_input(first_place_, "weighted_csv without a header needs exactly two columns: length,count");
   }
 
   // "[11, 50]" with both ends included; "(" and ")" exclude theirs.
