@@ -9,8 +9,8 @@
 namespace counterpoise {
 namespace {
 
-// Counts above this are no longer exact in a double.
-constexpr double kMaxCount = 0x1p53;
+constexpr double kMaxCount = 0x1p53;   // beyond, counts are not exact in a double
+constexpr double kMaxTokens = 0x1p62;  // beyond, sums over all documents leave 64 bits
 
 bool same_single(const LengthBin& a, const LengthBin& b) {
   return a.lo == a.hi && b.lo == b.hi && a.lo == b.lo;
@@ -20,11 +20,12 @@ bool same_single(const LengthBin& a, const LengthBin& b) {
 
 void settle_bins(Lengths& lengths, const std::string& file) {
   std::vector<LengthBin> settled;
-  double total = 0;
+  double total = 0, tokens = 0;
   bool whole = true;
   std::ranges::stable_sort(lengths.bins, {}, &LengthBin::lo);
   for (const LengthBin& bin : lengths.bins) {
     total += bin.weight;
+    tokens += bin.weight * static_cast<double>(bin.hi);
     whole = whole && bin.weight == std::floor(bin.weight);
     if (bin.weight == 0) continue;
     if (!settled.empty() && same_single(settled.back(), bin))
@@ -37,8 +38,11 @@ void settle_bins(Lengths& lengths, const std::string& file) {
   }
   if (settled.empty()) throw_error(ErrorKind::kBadInput, "{}: holds no lengths: all counts are zero", file);
   if (!std::isfinite(total)) throw_error(ErrorKind::kBadInput, "{}: the counts add up to infinity", file);
-  // Probabilities that happen to be whole (a single 1) are no count; one document is, so nothing is lost.
-  if (whole && total < kMaxCount) lengths.documents = static_cast<int64_t>(total);
+  if (whole && (total > kMaxCount || tokens > kMaxTokens))
+    throw_error(ErrorKind::kBadInput,
+                "{}: counts {:.3g} documents and {:.3g} tokens, more than 64 bits can add", file, total,
+                tokens);
+  if (whole) lengths.documents = static_cast<int64_t>(total);
   lengths.bins = std::move(settled);
 }
 
