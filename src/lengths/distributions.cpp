@@ -2,15 +2,13 @@
 #include "lengths/distributions.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <numbers>
-#include <set>
 
 #include "counterpoise/error.h"
 #include "counterpoise/numbers.h"
-#include "lengths/distribution_syntax.h"
+#include "lengths/distribution_arguments.h"
 
 namespace counterpoise {
 namespace {
@@ -30,71 +28,6 @@ struct Component {
   std::function<double(int64_t, int64_t)> mass;
 };
 
-class Arguments {
- public:
-  explicit Arguments(const DistributionCall& call) : call_(call) {}
-
-  // The `position`-th argument may be given without its key.
-  std::string_view find(std::string_view key, size_t position) {
-    keys_.push_back(key);
-    for (size_t i = 0; i < call_.arguments.size(); ++i) {
-      const auto& [name, value] = call_.arguments[i];
-      if (name == key || (name.empty() && i == position)) return value;
-    }
-    return {};
-  }
-  std::string_view needed(std::string_view key, size_t position, std::string_view example) {
-    const std::string_view value = find(key, position);
-    if (value.empty())
-      throw_error(ErrorKind::kUsage, "dist:{}: {} is missing, for example {}={}", call_.name, key, key,
-                  example);
-    return value;
-  }
-  int64_t length(std::string_view key, size_t position, std::string_view example) {
-    return to_length(key, needed(key, position, example));
-  }
-  // `fallback` where the argument is absent.
-  int64_t length_or(std::string_view key, size_t position, int64_t fallback) {
-    const std::string_view value = find(key, position);
-    return value.empty() ? fallback : to_length(key, value);
-  }
-  double positive(std::string_view key, size_t position, std::string_view example) {
-    const std::string_view text = needed(key, position, example);
-    double value = 0;
-    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status != std::errc() || end != text.data() + text.size() || !(value > 0) || !std::isfinite(value))
-      throw_error(ErrorKind::kUsage, "dist:{}: {} must be a number above 0, not '{}'", call_.name, key, text);
-    return value;
-  }
-  // After the last find: everything given was asked for, once.
-  void check_all_known() const {
-    if (call_.arguments.size() > keys_.size())
-      throw_error(ErrorKind::kUsage, "dist:{} takes {}; {} arguments are too many", call_.name,
-                  fmt::join(keys_, ", "), call_.arguments.size());
-    std::set<std::string_view> seen;
-    for (size_t i = 0; i < call_.arguments.size(); ++i) {
-      const std::string_view key = call_.arguments[i].first.empty() ? keys_[i] : call_.arguments[i].first;
-      if (std::ranges::find(keys_, key) == keys_.end())
-        throw_error(ErrorKind::kUsage, "dist:{} has no parameter '{}'; it takes {}", call_.name, key,
-                    fmt::join(keys_, ", "));
-      if (!seen.insert(key).second)
-        throw_error(ErrorKind::kUsage, "dist:{}: {} is given twice", call_.name, key);
-    }
-  }
-
- private:
-  int64_t to_length(std::string_view key, std::string_view text) const {
-    const int64_t value = parse_size(text, fmt::format("dist:{}: {}", call_.name, key));
-    if (value > kMaxLength)
-      throw_error(ErrorKind::kUsage, "dist:{}: {}={} is above the limit of {} tokens", call_.name, key, text,
-                  format_count(kMaxLength));
-    return value;
-  }
-
-  const DistributionCall& call_;
-  std::vector<std::string_view> keys_;
-};
-
 void check_order(std::string_view name, std::string_view low_name, int64_t low, int64_t high) {
   if (low > high)
     throw_error(ErrorKind::kUsage, "dist:{}: {}={} is above max={}; raise max or lower {}", name, low_name,
@@ -102,7 +35,7 @@ void check_order(std::string_view name, std::string_view low_name, int64_t low, 
 }
 
 Component lognormal(const DistributionCall& call) {
-  Arguments arguments(call);
+  DistributionArguments arguments(call);
   const int64_t median = arguments.length("median", 0, "3k");
   const double sigma = arguments.positive("sigma", 1, "1.2");
   if (median < 1) throw_error(ErrorKind::kUsage, "dist:lognormal: median must be at least 1");
@@ -123,7 +56,7 @@ Component lognormal(const DistributionCall& call) {
 }
 
 Component pareto(const DistributionCall& call) {
-  Arguments arguments(call);
+  DistributionArguments arguments(call);
   const int64_t min = arguments.length("min", 0, "1k");
   const double alpha = arguments.positive("alpha", 1, "1.5");
   if (min < 1) throw_error(ErrorKind::kUsage, "dist:pareto: min must be at least 1");
@@ -147,7 +80,7 @@ Component flat(int64_t lo, int64_t hi) {
 }
 
 Component uniform(const DistributionCall& call) {
-  Arguments arguments(call);
+  DistributionArguments arguments(call);
   const int64_t min = arguments.length("min", 0, "1");
   const int64_t max = arguments.length("max", 1, "8k");
   arguments.check_all_known();
@@ -156,7 +89,7 @@ Component uniform(const DistributionCall& call) {
 }
 
 Component constant(const DistributionCall& call) {
-  Arguments arguments(call);
+  DistributionArguments arguments(call);
   const int64_t length = arguments.length("length", 0, "4k");
   arguments.check_all_known();
   return flat(length, length);
@@ -227,7 +160,7 @@ Lengths distribution_lengths(std::string_view text) {
     lengths.bins.push_back(bin);
     longest = bin.hi;
   }
-  lengths.provenance = fmt::format("distribution, longest document {}", format_size(longest));
+  lengths.provenance = fmt::format("longest document {}", format_size(longest));
   return lengths;
 }
 

@@ -99,6 +99,10 @@ void add_tail(const Bins& bins, double total, LengthSummary& summary) {
   const double mass = tail.k ? static_cast<double>(*tail.k) : total / 100;
   tail.threshold = length_at(bins, total - mass);
   const LengthBin& last = bins.back();
+  if (summary.min == summary.max) {
+    summary.no_tail = "all lengths are equal";
+    return;
+  }
   if (last.lo == last.hi && last.weight >= kCapShare * mass) {
     summary.no_tail = fmt::format("cut at {} tokens: {:.3g} % of the documents have exactly this length",
                                   format_count(last.hi), 100 * last.weight / total);

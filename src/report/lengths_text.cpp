@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 
 #include "counterpoise/numbers.h"
@@ -44,21 +47,21 @@ std::string quantile_table(const LengthSummary& summary) {
   return table.str(2);
 }
 
-// Rows of the histogram, the many nearly empty ones of short lengths put together.
+// Rows of the histogram; the many nearly empty ones of short lengths (but not of zero) are put together.
 std::vector<LengthSummary::Bin> visible_bins(const LengthSummary& summary) {
   std::vector<LengthSummary::Bin> bins;
+  const size_t first = summary.histogram.front().hi == 0 ? 1 : 0;
   for (const LengthSummary::Bin& bin : summary.histogram) {
-    const bool merge = !bins.empty() && bins.size() == 1 && bins[0].hi > 0 &&
-                       bins[0].documents + bin.documents < kMinorShare &&
-                       bins[0].tokens + bin.tokens < kMinorShare;
+    const bool merge = bins.size() == first + 1 && bins[first].documents + bin.documents < kMinorShare &&
+                       bins[first].tokens + bin.tokens < kMinorShare;
     if (!merge) {
       bins.push_back(bin);
       continue;
     }
-    bins[0].hi = bin.hi;
-    bins[0].documents += bin.documents;
-    bins[0].tokens += bin.tokens;
-    bins[0].squares += bin.squares;
+    bins[first].hi = bin.hi;
+    bins[first].documents += bin.documents;
+    bins[first].tokens += bin.tokens;
+    bins[first].squares += bin.squares;
   }
   return bins;
 }
@@ -81,14 +84,14 @@ std::string histogram_table(const LengthSummary& summary) {
 }
 
 std::string tail_line(const LengthSummary& summary) {
-  if (!summary.tail) return fmt::format("  tail index: none, {}\n", summary.no_tail);
+  if (!summary.tail) return fmt::format("  no tail index: {}\n", summary.no_tail);
   const LengthSummary::Tail& tail = *summary.tail;
   const std::string used =
       tail.k ? fmt::format("{} longest documents", format_count(*tail.k)) : "longest 1 %";
-  const char* meaning = tail.squared_index < 1   ? "so heavy that a few documents decide every sum of work"
-                        : tail.squared_index < 2 ? "heavy: averages of work settle slower than 1/n"
-                                                 : "averages of work settle as usual";
-  return fmt::format("  tail index: {:.2f} of length, {:.2f} of length² (Hill, {} above {}): {}\n",
+  const char* meaning = tail.squared_index < 1   ? "very heavy: a few documents decide each sum of work"
+                        : tail.squared_index < 2 ? "heavy: averages of work settle slowly"
+                                                 : "moderate: averages of work settle as usual";
+  return fmt::format("  tail index {:.2f} of length, {:.2f} of length² (Hill, {} above {} tokens)\n    {}\n",
                      tail.index, tail.squared_index, used, format_count(tail.threshold), meaning);
 }
 
