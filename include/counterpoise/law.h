@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace counterpoise {
+
+// The closed-form laws of a data-parallel step. Everything here follows from the distribution F of one
+// window's cost without drawing a random number: the same input gives the same answer, in tens of
+// milliseconds. Costs are >= 0 and finite, in any unit (seconds, pairs); only means and variances carry it.
+// docs/laws.md derives the formulas.
+
+// Distribution of a cost: distinct values, ascending, with probabilities that sum to 1.
+struct CostDistribution {
+  std::vector<double> value;
+  std::vector<double> mass;
+  // 0: every value is an atom. Above 0: the values are equally spaced by `cell`, and each mass is spread
+  // evenly over value +- cell / 2 (what a convolution of many-valued costs gives; masses may be 0).
+  double cell = 0;
+
+  double mean() const;
+  double variance() const;
+};
+
+// Sorts and merges equal costs; `weights` (none, or one a cost, >= 0) are relative frequencies.
+// Throws kBadInput where there is no cost, or one is negative or not finite, or all weights are 0.
+CostDistribution cost_distribution(std::span<const double> costs, std::span<const double> weights = {});
+
+// Distribution of the mean of `windows` (>= 1) independent costs. Exact atoms where F has few values or
+// lies on a coarse lattice; else on a grid that keeps the mean to rounding and the variance within 0.1 %.
+CostDistribution mean_of_windows(const CostDistribution& window, int64_t windows);
+
+// The mean of every run of `windows` consecutive costs of a stream: the distribution of a group's time where
+// its windows are neighbours and therefore not independent. Throws kUsage where the stream is shorter.
+CostDistribution mean_of_neighbours(std::span<const double> stream, int64_t windows);
+
+// Autocorrelation of a stationary stream of costs; rho[0] = 1, lags beyond the last count as 0.
+struct Autocorrelation {
+  std::vector<double> rho;
+
+  // Var(mean of n neighbours) / Var(one) = (1 + 2 sum_{0<k<n} (1 - k/n) rho_k) / n; 1/n where independent.
+  double variance_of_mean(int64_t n) const;
+  // Windows that carry as much independent information as `n` neighbours do.
+  double effective_windows(int64_t n) const { return 1 / variance_of_mean(n); }
+  // Expected sample variance (divisor groups - 1) of a step whose `groups` adjacent groups hold `cp`
+  // neighbours each, over Var(one). Neighbouring groups resemble each other, which lowers it further:
+  // E[s^2] = groups / (groups - 1) * (variance_of_mean(cp) - variance_of_mean(groups * cp)). groups >= 2.
+  double within_step_variance(int64_t cp, int64_t groups) const;
+};
+
+// Measured from a stream (unbiased in the lag, about the stream's mean), lags 0..min(lags, size - 1).
+// A stream without variance has rho = 0 at every lag above 0.
+Autocorrelation autocorrelation(std::span<const double> stream, int64_t lags);
+
+// What the laws say about steps of `groups` independent groups, each `cp` windows one after another.
+struct Law {
+  int64_t cp = 1;      // windows a group averages over
+  int64_t groups = 1;  // data-parallel groups that wait for each other
+
+  double mean = 0;      // of one window's cost as given, and of the mean of cp of them
+  double variance = 0;  // of the mean of cp windows
+  double cv = 0;        // sqrt(variance) / mean; 0 where every cost is 0
+
+  // Variance within a step, over that of the same groups x cp windows at CP = 1. Independent: 1 / cp.
+  double variance_ratio = 1;
+  double effective_windows = 1;  // cp where independent, less where neighbours resemble each other
+
+  double slowdown = 1;              // E[max over groups] / E[mean], groups meeting once per step
+  double wait_share = 0;            // 1 - 1 / slowdown
+  double slowdown_micro_batch = 1;  // the same where groups meet after every window
+  double gaussian_slowdown = 1;     // 1 + cv sqrt(2 ln groups): extreme values of a normal distribution
+  double max_over_mean = 1;         // E[max / mean] within a step; a step without any cost counts as 1
+
+  // Slowest over fastest group of a step, a step with a zero-cost group counting as infinite: null where
+  // the number is infinite.
+  std::optional<double> max_over_min_p50;
+  std::optional<double> max_over_min_p90;
+  std::optional<double> max_over_min_mean;  // null as soon as a zero cost is possible at all
+  double share_below_2 = 0;                 // P(max / min < 2), strictly
+};
+
+// Independent windows (shuffled). cp, groups >= 1, else kUsage.
+Law law_of(const CostDistribution& window, int64_t cp, int64_t groups);
+Law law_of(std::span<const double> window_costs, int64_t cp, int64_t groups);
+
+// Windows in stream order: a group's windows are neighbours, so its time is distributed as the stream's
+// running means, and variance_ratio is corrected by the autocorrelation, between groups as well. The laws of
+// max and min take the groups as independent. Throws kUsage where the stream is shorter than cp windows.
+Law law_of_stream(std::span<const double> stream, int64_t cp, int64_t groups);
+
+// Fewest windows per group with slowdown <= target at `groups` groups, at most `limit`; null where even
+// `limit` windows do not reach it. target > 1 (kUsage).
+std::optional<int64_t> windows_for_slowdown(const CostDistribution& window, int64_t groups, double target,
+                                            int64_t limit = 4096);
+
+// Hill's estimate of the tail index of positive values from the largest 1 % (at least 20, at most half);
+// below 2 the variance is set by the largest values seen and does not settle as more are seen. Null where
+// there are too few values, or the largest are all equal (a bound, not a tail).
+std::optional<double> tail_index(std::span<const double> values);
+
+}  // namespace counterpoise

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counterpoise/law.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "counterpoise/error.h"
+#include "sim/law_statistics.h"
+
+namespace counterpoise {
+namespace {
+
+void check_layout(int64_t cp, int64_t groups) {
+  if (cp < 1 || groups < 1) {
+    throw_error(ErrorKind::kUsage, "a law needs cp >= 1 and groups >= 1, not cp {} and {} groups", cp,
+                groups);
+  }
+}
+
+double slowdown_of(const CostDistribution& group, int64_t groups) {
+  const double mean = group.mean();
+  return mean > 0 ? std::max(1.0, expected_max(group, groups) / mean) : 1;
+}
+
+void add_max_over_min(Law& law, const CostDistribution& group) {
+  const Cells cells = cells_of(group, 8192);
+  law.share_below_2 = share_of_ratios_below(cells, law.groups, 2, false);
+  law.max_over_min_p50 = quantile_of_max_over_min(cells, law.groups, 0.5);
+  law.max_over_min_p90 = quantile_of_max_over_min(cells, law.groups, 0.9);
+}
+
+// `window` is one window's distribution, `group` that of the mean of cp of them.
+Law assemble(const CostDistribution& window, const CostDistribution& group, int64_t cp, int64_t groups) {
+  Law law;
+  law.cp = cp;
+  law.groups = groups;
+  law.mean = window.mean();
+  law.variance = group.variance();
+  law.cv = law.mean > 0 ? std::sqrt(law.variance) / law.mean : 0;
+  law.slowdown = slowdown_of(group, groups);
+  law.wait_share = 1 - 1 / law.slowdown;
+  law.slowdown_micro_batch = slowdown_of(window, groups);
+  law.gaussian_slowdown = 1 + law.cv * std::sqrt(2 * std::log(static_cast<double>(groups)));
+  law.max_over_mean = expected_max_over_mean(cells_of(group, 4096), groups);
+  add_max_over_min(law, group);
+  if (window.value.front() > 0) law.max_over_min_mean = expected_max_over_min(cells_of(group, 1000), groups);
+  return law;
+}
+
+}  // namespace
+
+Law law_of(const CostDistribution& window, int64_t cp, int64_t groups) {
+  check_layout(cp, groups);
+  Law law = assemble(window, mean_of_windows(window, cp), cp, groups);
+  // Exactly, not as the grid has it.
+  law.variance = window.variance() / static_cast<double>(cp);
+  law.variance_ratio = 1 / static_cast<double>(cp);
+  law.effective_windows = static_cast<double>(cp);
+  return law;
+}
+
+Law law_of(std::span<const double> window_costs, int64_t cp, int64_t groups) {
+  return law_of(cost_distribution(window_costs), cp, groups);
+}
+
+Law law_of_stream(std::span<const double> stream, int64_t cp, int64_t groups) {
+  check_layout(cp, groups);
+  const Autocorrelation correlation = autocorrelation(stream, cp * groups - 1);
+  Law law = assemble(cost_distribution(stream), mean_of_neighbours(stream, cp), cp, groups);
+  law.effective_windows = correlation.effective_windows(cp);
+  law.variance_ratio = correlation.variance_of_mean(cp);
+  if (groups >= 2) {
+    const double at_one = correlation.within_step_variance(1, cp * groups);
+    if (at_one > 0) law.variance_ratio = correlation.within_step_variance(cp, groups) / at_one;
+  }
+  return law;
+}
+
+std::optional<int64_t> windows_for_slowdown(const CostDistribution& window, int64_t groups, double target,
+                                            int64_t limit) {
+  if (!(target > 1)) throw_error(ErrorKind::kUsage, "a slowdown target must be above 1, not {}", target);
+  check_layout(limit, groups);
+  const auto reached = [&](int64_t n) { return slowdown_of(mean_of_windows(window, n), groups) <= target; };
+  int64_t lo = 0, hi = 1;  // lo windows are too few
+  while (!reached(hi)) {
+    if (hi == limit) return std::nullopt;
+    lo = hi;
+    hi = std::min(2 * hi, limit);
+  }
+  while (hi - lo > 1) {
+    const int64_t middle = lo + (hi - lo) / 2;
+    (reached(middle) ? hi : lo) = middle;
+  }
+  return hi;
+}
+
+std::optional<double> tail_index(std::span<const double> values) {
+  std::vector<double> sorted;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(sorted), [](double x) { return x > 0; });
+  const size_t k = std::min(std::max(sorted.size() / 100, size_t{20}), sorted.size() / 2);
+  if (k < 10) return std::nullopt;
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  double sum = 0;
+  for (size_t i = 0; i < k; ++i) sum += std::log(sorted[i] / sorted[k]);
+  if (sum <= 0) return std::nullopt;
+  return static_cast<double>(k) / sum;
+}
+
+}  // namespace counterpoise
