@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "counterpoise/law.h"
 #include "counterpoise/window_costs.h"
 
 namespace counterpoise {
@@ -59,6 +60,7 @@ struct SimulationConfig {
   Regime regime = Regime::kFixed;
   Sync sync = Sync::kStep;
   MemoryShape memory;
+  bool laws = true;  // closed forms beside the simulated numbers, from the run's first windows
   uint64_t seed = 1;
   int threads = 0;  // 0: all cores; the numbers are the same for any value
 };
@@ -110,7 +112,8 @@ struct CpResult {
   GroupStatistics all;                     // G = ranks / cp groups
   std::optional<Estimate> variance_ratio;  // to CP = 1; absent when either variance is
   std::optional<Estimate> cv2_ratio;
-  GroupStatistics fixed;  // 8 groups of cp windows, whatever the CP
+  std::optional<Law> law;  // for the groups of `all`; absent without laws
+  GroupStatistics fixed;   // 8 groups of cp windows, whatever the CP
   std::optional<Estimate> fixed_variance_ratio;
   int64_t tokens_per_rank = 0;  // held at once: window/cp, or the whole window when windows grow
   int64_t bytes_per_rank = 0;

@@ -47,6 +47,7 @@ void SimulationOptions::add_to(CLI::App& verb) {
   verb.add_option("--head-dim", memory.head_dim, "Head dimension, for the memory column")
       ->capture_default_str();
   verb.add_option("--seed", seed, "Seed of everything random")->capture_default_str();
+  verb.add_flag("--no-laws", no_laws, "Leave out the closed forms beside the simulated numbers");
   verb.add_option("--threads", threads, "Threads (0: all cores); the numbers are the same for any value")
       ->capture_default_str();
 }
@@ -67,6 +68,7 @@ SimulationConfig SimulationOptions::config() const {
   result.memory = memory;
   result.seed = seed;
   result.threads = threads;
+  result.laws = !no_laws;
   check_config(result);
   return result;
 }

@@ -26,6 +26,7 @@ struct SimulationOptions {
   MemoryShape memory;
   uint64_t seed = 1;
   int threads = 0;
+  bool no_laws = false;
 
   void add_to(CLI::App& verb);
   SimulationConfig config() const;

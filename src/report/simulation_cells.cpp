@@ -16,6 +16,10 @@ std::string number_cell(const std::optional<double>& value, int decimals) {
   return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
 }
 
+std::string law_slowdown_cell(const std::optional<Law>& law, Sync sync) {
+  return law ? fmt::format("{:.3f}", sync == Sync::kStep ? law->slowdown : law->slowdown_micro_batch) : "-";
+}
+
 std::string percent_cell(const std::optional<double>& share) {
   if (!share) return "-";
   const double percent = *share * 100;

@@ -58,6 +58,21 @@ ordered_json account_json(const PackAccount& a) {
 
 }  // namespace
 
+ordered_json law_json(const std::optional<Law>& law) {
+  if (!law) return nullptr;
+  return {{"variance_ratio", law->variance_ratio},
+          {"effective_windows", law->effective_windows},
+          {"slowdown", law->slowdown},
+          {"slowdown_micro_batch", law->slowdown_micro_batch},
+          {"gaussian_slowdown", law->gaussian_slowdown},
+          {"max_over_mean", law->max_over_mean},
+          {"max_over_min",
+           {{"p50", number_json(law->max_over_min_p50)},
+            {"p90", number_json(law->max_over_min_p90)},
+            {"mean", number_json(law->max_over_min_mean)},
+            {"share_below_2", law->share_below_2}}}};
+}
+
 ordered_json cp_result_json(const CpResult& r, Sync sync) {
   ordered_json json = {{"cp", r.cp}};
   add_group_statistics(json, r.all, sync);
@@ -69,6 +84,7 @@ ordered_json cp_result_json(const CpResult& r, Sync sync) {
   add_group_statistics(fixed, r.fixed, sync);
   fixed["variance_ratio"] = estimate_json(r.fixed_variance_ratio);
   json["fixed_groups"] = fixed;
+  json["law"] = law_json(r.law);
   json["packing"] = account_json(r.account);
   return json;
 }

@@ -67,6 +67,7 @@ std::string simulation_text(const SimulationRecord& record) {
                    {"p90"},
                    {"< 2"},
                    {"slowdown"},
+                   {"law"},
                    {"wait"},
                    {"", Align::kLeft},
                    {"8 groups: max/min"},
@@ -80,14 +81,16 @@ std::string simulation_text(const SimulationRecord& record) {
                    r.cv2_ratio ? fmt::format("{:.3f}", r.cv2_ratio->value) : "-",
                    number_cell(s.max_over_min.p50), number_cell(s.max_over_min.p90),
                    percent_cell(s.max_over_min.share_below_2), number_cell(s.slowdown(record.config.sync), 3),
-                   percent_cell(wait), bar(wait.value_or(0), 12), number_cell(r.fixed.max_over_min.p50),
+                   law_slowdown_cell(r.law, record.config.sync), percent_cell(wait),
+                   bar(wait.value_or(0), 12), number_cell(r.fixed.max_over_min.p50),
                    number_cell(r.fixed.slowdown(record.config.sync), 3),
                    format_bytes(static_cast<double>(r.bytes_per_rank))});
   }
   const MemoryShape& m = record.config.memory;
   return headline(record) + "\n" + setting(record) + "\n" + table.str() + "\n" + notes(record) +
          fmt::format(
-             "slowdown = slowest group over mean group, summed over steps; wait = the share of rank time "
+             "slowdown = slowest group over mean group, summed over steps, law = the same in closed form; "
+             "wait = the share of rank time "
              "spent waiting for "
              "it. Memory: q, k, v, out, lse\nof one layer held at once ({} heads, {} kv heads of {}, {} "
              "bytes). "

@@ -38,8 +38,20 @@ StepSeries step_series(const WindowCosts& costs, std::span<const uint32_t> order
   return series;
 }
 
+// What the closed forms say of the same groups, from the window costs alone.
+std::optional<Law> law_of_column(const WindowCosts& costs, size_t column, int64_t groups, int64_t per_group,
+                                 const SimulationConfig& config) {
+  constexpr size_t kLawWindows = 65536;  // enough for a per cent, little beside a long simulation
+  std::vector<double> windows = costs.column(column);
+  windows.resize(std::min(windows.size(), kLawWindows));
+  if (!config.laws || windows.size() < static_cast<size_t>(per_group)) return std::nullopt;
+  return config.window_order == WindowOrder::kStream ? law_of_stream(windows, per_group, groups)
+                                                     : law_of(windows, per_group, groups);
+}
+
 struct CpSeries {
   StepSeries all, fixed;
+  std::optional<Law> law;
   PackAccount account;
 };
 
@@ -65,8 +77,10 @@ void add_series(const WindowSource& source, const PieceTime& piece_time, const S
   parallel_for(static_cast<int64_t>(cp.size()), config.threads, [&](int64_t j) {
     const size_t column = static_cast<size_t>(j);
     const int64_t per_group = windows_per_group(config, cp[column]);
-    parts[column] = {step_series(costs, order, column, config.ranks / cp[column], per_group),
-                     step_series(costs, order, column, kFixedGroups, per_group), costs.account};
+    const int64_t groups = config.ranks / cp[column];
+    parts[column] = {step_series(costs, order, column, groups, per_group),
+                     step_series(costs, order, column, kFixedGroups, per_group),
+                     law_of_column(costs, column, groups, per_group, config), costs.account};
   });
   std::move(parts.begin(), parts.end(), std::back_inserter(series));
 }
@@ -140,6 +154,7 @@ SimulationResult simulate(const Lengths& lengths, const PieceTime& piece_time, c
     r.cp = sweep[j];
     r.account = series[j].account;
     r.all = statistics(series[j].all);
+    r.law = series[j].law;
     r.fixed = statistics(series[j].fixed);
     r.variance_ratio = variance_ratio(series[j].all, series.front().all, false, repetition);
     r.cv2_ratio = variance_ratio(series[j].all, series.front().all, true, repetition);
