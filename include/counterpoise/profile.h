@@ -14,10 +14,11 @@ namespace counterpoise {
 // "pairs" where only ratios mean anything.
 struct ProfileInfo {
   std::string name;
-  std::string source;  // publication, file or machine the numbers were read from
-  std::string unit;    // "seconds" or "pairs"
-  std::string device;  // "NVIDIA H100 SXM5", "AMD EPYC", "none"
-  std::string kernel;  // kernel, version, head shape and direction that was timed
+  std::string source;       // publication, file or machine the numbers were read from
+  std::string unit;         // "seconds" or "pairs"
+  std::string device;       // "NVIDIA H100 SXM5", "AMD EPYC", "none"
+  std::string kernel;       // kernel, version, head shape and direction that was timed
+  std::string calibration;  // how it was measured and fitted, a JSON object as text; empty: not recorded
 };
 
 // What attention on one document costs when a group of `cp` ranks shares it evenly. Immutable, so one

@@ -7,6 +7,7 @@
 namespace counterpoise {
 
 void add_lengths_verb(CLI::App& app);
+void add_calibrate_verb(CLI::App& app);
 void add_simulate_verb(CLI::App& app);
 
 }  // namespace counterpoise

@@ -8,7 +8,7 @@ namespace {
 
 ProfilePtr area_profile() {
   return std::make_shared<AreaProfile>(
-      ProfileInfo{"area", "definition: unmasked (query, key) pairs", "pairs", "none", "none"});
+      ProfileInfo{"area", "definition: unmasked (query, key) pairs", "pairs", "none", "none", ""});
 }
 
 struct PenaltyRow {
@@ -35,15 +35,30 @@ ProfilePtr h100_fa3() {
       ProfileInfo{"h100-fa3",
                   "speed: FlashAttention-3, arXiv 2407.08608, H100 SXM5; cost of splitting: varlen causal "
                   "forward on H100, hao-ai-lab/distca, tp = 1",
-                  "seconds", "NVIDIA H100 SXM5", "FlashAttention-3 causal forward, 16-bit, one head of 128"},
+                  "seconds", "NVIDIA H100 SXM5", "FlashAttention-3 causal forward, 16-bit, one head of 128",
+                  ""},
       std::move(tables));
 }
+
+// clang-format off
+constexpr const char* kH100Varlen =
+#include "cost/h100_varlen.inc"
+;
+constexpr const char* kA100 =
+#include "cost/a100.inc"
+;
+// clang-format on
 
 struct BuiltIn {
   const char* name;
   ProfilePtr (*make)();
 };
-constexpr BuiltIn kBuiltIns[] = {{"h100-fa3", h100_fa3}, {"area", area_profile}};
+const BuiltIn kBuiltIns[] = {
+    {"h100-fa3", h100_fa3},
+    {"h100-varlen", [] { return parse_profile(kH100Varlen, "h100-varlen"); }},
+    {"a100", [] { return parse_profile(kA100, "a100"); }},
+    {"area", area_profile},
+};
 
 }  // namespace
 

@@ -7,6 +7,14 @@
 
 namespace counterpoise {
 
+nlohmann::ordered_json parse_json(std::string_view text, const std::string& file) {
+  try {
+    return nlohmann::ordered_json::parse(text);
+  } catch (const nlohmann::json::parse_error& wrong) {
+    throw_error(ErrorKind::kBadInput, "{}: not JSON at byte {}", file, wrong.byte);
+  }
+}
+
 JsonFields::JsonFields(const nlohmann::ordered_json& object, std::string file, std::string path)
     : object_(object), file_(std::move(file)), path_(std::move(path)) {
   if (!object_.is_object())
@@ -34,6 +42,15 @@ JsonFields JsonFields::object(const std::string& name) const {
   return JsonFields(value, file_, where(name));
 }
 
+std::vector<JsonFields> JsonFields::objects(const std::string& name) const {
+  const nlohmann::ordered_json& value = at(name);
+  if (!value.is_array() || value.empty()) fail(name, "must be a list of at least one object");
+  std::vector<JsonFields> list;
+  for (const nlohmann::ordered_json& entry : value)
+    list.emplace_back(entry, file_, fmt::format("{}[{}]", where(name), list.size()));
+  return list;
+}
+
 std::string JsonFields::text(const std::string& name) const {
   const nlohmann::ordered_json& value = at(name);
   if (!value.is_string()) fail(name, "must be a string");
@@ -56,6 +73,38 @@ double JsonFields::positive(const std::string& name) const {
   const double value = number(name);
   if (value <= 0) fail(name, fmt::format("must be above zero, is {}", value));
   return value;
+}
+
+int64_t JsonFields::count(const std::string& name) const {
+  const int64_t value = integer(name);
+  if (value < 1) fail(name, fmt::format("must be at least 1, is {}", value));
+  return value;
+}
+
+std::vector<double> JsonFields::numbers(const std::string& name, size_t size) const {
+  const nlohmann::ordered_json& value = at(name);
+  if (!value.is_array() || value.size() != size)
+    fail(name, fmt::format("must be a list of {} numbers", size));
+  std::vector<double> list;
+  for (const nlohmann::ordered_json& entry : value) {
+    if (!entry.is_number() || !std::isfinite(entry.get<double>()))
+      fail(name, fmt::format("entry {} must be a finite number", list.size()));
+    list.push_back(entry.get<double>());
+  }
+  return list;
+}
+
+std::vector<std::vector<double>> JsonFields::rows(const std::string& name, size_t size) const {
+  const nlohmann::ordered_json& value = at(name);
+  if (!value.is_array()) fail(name, "must be a list of lists");
+  std::vector<std::vector<double>> lists;
+  for (const nlohmann::ordered_json& entry : value) {
+    nlohmann::ordered_json row;
+    const std::string row_name = fmt::format("{}[{}]", name, lists.size());
+    row[row_name] = entry;
+    lists.push_back(JsonFields(row, file_, path_).numbers(row_name, size));
+  }
+  return lists;
 }
 
 std::vector<double> JsonFields::positives(const std::string& name) const {

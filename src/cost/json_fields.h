@@ -6,6 +6,9 @@
 
 namespace counterpoise {
 
+// kBadInput naming the file and the byte where the text stops being JSON.
+nlohmann::ordered_json parse_json(std::string_view text, const std::string& file);
+
 // One JSON object of a file under validation. Every getter throws kBadInput naming the file, the field's
 // path ("model.curve.tflops") and the rule it breaks.
 class JsonFields {
@@ -17,11 +20,17 @@ class JsonFields {
   int64_t integer(const std::string& name) const;
   double number(const std::string& name) const;  // finite
   double positive(const std::string& name) const;
+  int64_t count(const std::string& name) const;  // integer >= 1
+  // Exactly `size` finite numbers; `rows` of any number of such lists.
+  std::vector<double> numbers(const std::string& name, size_t size) const;
+  std::vector<std::vector<double>> rows(const std::string& name, size_t size) const;
   std::vector<double> positives(const std::string& name) const;  // at least one
   std::vector<double> ascending(const std::string& name) const;  // positive, strictly ascending
   // rows x columns positive numbers.
   std::vector<std::vector<double>> grid(const std::string& name, size_t rows, size_t columns) const;
   bool has(const std::string& name) const { return object_.contains(name); }
+  std::vector<JsonFields> objects(const std::string& name) const;  // a list of objects
+  std::string dump() const { return object_.dump(); }
 
   [[noreturn]] void fail(const std::string& name, const std::string& rule) const;
 

@@ -7,6 +7,7 @@
 #include "cost/built_in_profiles.h"
 #include "cost/document_profile.h"
 #include "cost/json_fields.h"
+#include "cost/kernel_profile_json.h"
 #include "counterpoise/error.h"
 
 namespace counterpoise {
@@ -16,9 +17,10 @@ constexpr const char* kSchema = "counterpoise/profile";
 constexpr int64_t kVersion = 1;
 
 ProfileInfo parse_info(const JsonFields& file) {
-  ProfileInfo info{file.text("name"), file.text("source"), file.text("unit"), file.text("device"),
-                   file.text("kernel")};
+  ProfileInfo info{file.text("name"),   file.text("source"), file.text("unit"),
+                   file.text("device"), file.text("kernel"), ""};
   if (info.unit != "seconds" && info.unit != "pairs") file.fail("unit", "must be \"seconds\" or \"pairs\"");
+  if (file.has("calibration")) info.calibration = file.object("calibration").dump();
   return info;
 }
 
@@ -38,18 +40,14 @@ ProfilePtr parse_model(ProfileInfo info, const JsonFields& model) {
   const std::string kind = model.text("kind");
   if (kind == "area") return std::make_shared<AreaProfile>(std::move(info));
   if (kind == "documents") return parse_documents(std::move(info), model);
-  model.fail("kind", fmt::format("\"{}\" is not one of area, documents", kind));
+  if (kind == "calls") return parse_calls(std::move(info), model);
+  model.fail("kind", fmt::format("\"{}\" is not one of area, documents, calls", kind));
 }
 
 }  // namespace
 
 ProfilePtr parse_profile(std::string_view text, const std::string& file) {
-  nlohmann::ordered_json json;
-  try {
-    json = nlohmann::ordered_json::parse(text);
-  } catch (const nlohmann::json::parse_error& wrong) {
-    throw_error(ErrorKind::kBadInput, "{}: not JSON at byte {}", file, wrong.byte);
-  }
+  const nlohmann::ordered_json json = parse_json(text, file);
   const JsonFields fields(json, file);
   if (fields.text("schema") != kSchema) fields.fail("schema", fmt::format("must be \"{}\"", kSchema));
   if (fields.integer("version") != kVersion) fields.fail("version", fmt::format("must be {}", kVersion));
@@ -66,6 +64,7 @@ std::string profile_text(const Profile& profile) {
   json["unit"] = info.unit;
   json["device"] = info.device;
   json["kernel"] = info.kernel;
+  if (!info.calibration.empty()) json["calibration"] = nlohmann::ordered_json::parse(info.calibration);
   json["model"] = nlohmann::ordered_json::parse(profile.model_json());
   return json.dump(1) + "\n";
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "cli/verbs.h"
+#include "cost/table_profile.h"
+#include "counterpoise/error.h"
+#include "counterpoise/kernel_profile.h"
+#include "counterpoise/links.h"
+#include "report/calibration_report.h"
+#include "report/json_output.h"
+
+namespace counterpoise {
+namespace {
+
+KeepResiduals parse_keep(const std::string& text) {
+  if (text == "auto") return KeepResiduals::kWhenBetter;
+  if (text == "on") return KeepResiduals::kAlways;
+  if (text == "off") return KeepResiduals::kNever;
+  throw_error(ErrorKind::kUsage, "--neighbours takes auto, on or off, not '{}'", text);
+}
+
+struct CalibrateVerb {
+  std::string table, links_table, name, output, json;
+  std::string neighbours = "auto";
+  std::vector<std::string> columns;
+
+  void run() const {
+    if (!table.empty() && !links_table.empty())
+      throw_error(ErrorKind::kUsage, "--table and --links-table are two calibrations; give one");
+    if (!links_table.empty()) return calibrate_links();
+    calibrate_table();
+  }
+
+  std::string name_of(const std::string& file) const {
+    return name.empty() ? std::filesystem::path(file).stem().string() : name;
+  }
+
+  void calibrate_table() const {
+    TableColumns named;
+    for (const std::string& assignment : columns) add_column(named, assignment);
+    const KernelProfilePtr profile =
+        fit_table(read_attention_table(table, named), name_of(table), parse_keep(neighbours));
+    if (!output.empty()) save_profile(*profile, output);
+    if (output != "-" && json != "-") fmt::print("{}", calibration_text(*profile));
+    if (!json.empty()) write_json(json, "calibrate", calibration_json(*profile));
+  }
+
+  void calibrate_links() const {
+    const std::vector<LinkMeasurement> rows = read_link_table(links_table);
+    const Links links = links_of_table(rows, links_table, name_of(links_table));
+    if (!output.empty()) write_file(output, links_text(links));
+    if (output != "-" && json != "-") fmt::print("{}", links_report_text(links));
+    if (!json.empty()) write_json(json, "calibrate", links_report_json(links));
+  }
+};
+
+constexpr const char* kExamples = R"(
+Examples:
+  counterpoise calibrate --budget 20s -o here.json
+  counterpoise calibrate --table h100.csv --column tokens=seqlen --column forward=time_ms -o h100.json
+  counterpoise calibrate --links-table nccl.csv -o links.json
+  counterpoise simulate --lengths preset:wlbllm_mix --profile here.json
+)";
+
+}  // namespace
+
+void add_calibrate_verb(CLI::App& app) {
+  auto verb = std::make_shared<CalibrateVerb>();
+  CLI::App* sub =
+      app.add_subcommand("calibrate", "Measure this machine's kernels, or fit a table of timings: a profile");
+  sub->add_option("--table", verb->table, "Fit a table of attention timings instead of measuring here")
+      ->type_name("FILE");
+  sub->add_option("--column", verb->columns, "What a column of --table holds, for example tokens=seqlen")
+      ->type_name("ROLE=NAME");
+  sub->add_option("--neighbours", verb->neighbours,
+                  "Correct the model by the residuals of nearby rows: auto (when it helps), on, off")
+      ->capture_default_str();
+  sub->add_option("--links-table", verb->links_table, "Fit a table of messages or collectives")
+      ->type_name("FILE");
+  sub->add_option("--name", verb->name, "Name of the profile (default: the file's)")->type_name("NAME");
+  sub->add_option("-o,--output", verb->output, "Write the profile (- for stdout)")->type_name("FILE|-");
+  sub->add_option("--json", verb->json, "Write errors and coefficients as JSON (- for stdout)")
+      ->type_name("FILE|-");
+  sub->footer(kExamples);
+  sub->callback([verb] { verb->run(); });
+}
+
+}  // namespace counterpoise

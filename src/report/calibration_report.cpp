@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/calibration_report.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "counterpoise/numbers.h"
+#include "report/text_table.h"
+
+namespace counterpoise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string errors_line(const std::string& direction, const Json& record) {
+  const auto cells = [](const Json& error) {
+    return fmt::format("median {}, p90 {}, worst {}", error_cell(error["median"]), error_cell(error["p90"]),
+                       error_cell(error["worst"]));
+  };
+  return fmt::format("{}: {} calls; fit: {}; predicted by the other four fifths: {}\n", direction,
+                     record["rows"].get<int64_t>(), cells(record["fit"]),
+                     cells(record["cross_validated_5_folds"]));
+}
+
+void add_coefficients(TextTable& table, const std::string& direction, const DirectionModel& model) {
+  for (size_t i = 0; i < kFeatures; ++i)
+    if (model.seconds_per[i] > 0)
+      table.add_row({direction, feature_name(static_cast<Feature>(i)), format_seconds(model.seconds_per[i]),
+                     fmt::format("{:.6e}", model.seconds_per[i])});
+}
+
+std::string tile_line(const std::string& direction, const DirectionModel& model) {
+  return fmt::format("{}: tile {} x {}, sharpness {}{}\n", direction, model.tile.q, model.tile.kv,
+                     model.sharpness, model.residual_width > 0 ? ", corrected by nearby residuals" : "");
+}
+
+}  // namespace
+
+std::string error_cell(double relative_error) {
+  return fmt::format("{:.1f} %", 100 * relative_error);
+}
+
+std::string calibration_text(const KernelProfile& profile) {
+  const ProfileInfo& info = profile.info();
+  std::string text = fmt::format("profile {}: {}\ndevice: {}\nkernel: {}\nhash: {}\n", info.name, info.source,
+                                 info.device, info.kernel, profile_hash(profile));
+  const Json calibration = Json::parse(info.calibration.empty() ? "{}" : info.calibration);
+  TextTable table({{"direction", Align::kLeft}, {"per", Align::kLeft}, {"time"}, {"seconds"}});
+  for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
+    if (direction == Direction::kBackward && !profile.model().has_backward()) continue;
+    const std::string name = direction == Direction::kForward ? "forward" : "backward";
+    const DirectionModel& model = profile.model().model(direction);
+    if (calibration.contains(name)) text += errors_line(name, calibration[name]);
+    text += tile_line(name, model);
+    add_coefficients(table, name, model);
+  }
+  return text + table.str();
+}
+
+nlohmann::ordered_json calibration_json(const KernelProfile& profile) {
+  return {{"hash", profile_hash(profile)}, {"profile", Json::parse(profile_text(profile))}};
+}
+
+std::string links_report_text(const Links& links) {
+  std::string text = fmt::format("links {}: {}\ndevice: {}\n", links.name, links.source, links.device);
+  if (!links.calibration.empty()) {
+    const Json calibration = Json::parse(links.calibration);
+    text += errors_line("time", calibration["time"]);
+  }
+  TextTable table(
+      {{"level", Align::kLeft}, {"collective", Align::kLeft}, {"ranks"}, {"latency"}, {"bandwidth"}});
+  for (const LinkLevel& level : links.levels)
+    for (const LinkCurve& curve : level.curves)
+      for (const LinkLine& line : curve.lines)
+        table.add_row({level.name, collective_name(curve.op), fmt::format("{}", curve.ranks),
+                       format_seconds(line.latency),
+                       line.seconds_per_byte > 0 ? format_si(1 / line.seconds_per_byte) + "B/s" : "-"});
+  return text + table.str();
+}
+
+nlohmann::ordered_json links_report_json(const Links& links) {
+  return {{"links", Json::parse(links_text(links))}};
+}
+
+}  // namespace counterpoise

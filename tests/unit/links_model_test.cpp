@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "counterpoise/error.h"
+#include "counterpoise/links.h"
+
+namespace counterpoise {
+namespace {
+
+TEST(Links, RingFormulas) {
+  EXPECT_EQ(moved_bytes(Collective::kSendRecv, 8, 800), 800);
+  EXPECT_EQ(moved_bytes(Collective::kAllGather, 8, 800), 700);
+  EXPECT_EQ(moved_bytes(Collective::kReduceScatter, 8, 800), 700);
+  EXPECT_EQ(moved_bytes(Collective::kAllReduce, 8, 800), 1400);
+  EXPECT_EQ(moved_bytes(Collective::kAllToAll, 4, 800), 600);
+  EXPECT_EQ(ring_steps(Collective::kAllReduce, 4), 6);
+  EXPECT_EQ(ring_steps(Collective::kAllGather, 1), 0);
+  for (const Collective op : kCollectives) EXPECT_EQ(parse_collective(collective_name(op)), op);
+  EXPECT_THROW(parse_collective("gather"), Error);
+}
+
+LinkLevel node() {
+  return {"node",
+          {{Collective::kAllGather, 2, {{10e-6, 1e-9}}, 1e3, 1e9},
+           {Collective::kAllGather, 8, {{30e-6, 1e-9}}, 1e3, 1e9},
+           {Collective::kSendRecv, 2, {{5e-6, 1e-8}, {9e-6, 1e-9}}, 1e3, 1e9}}};
+}
+
+TEST(Links, SecondsAreLatencyPlusMovedBytes) {
+  const LinkLevel level = node();
+  EXPECT_EQ(level.seconds(Collective::kAllGather, 1, 1e6), 0);
+  EXPECT_DOUBLE_EQ(level.seconds(Collective::kAllGather, 2, 1e6), 10e-6 + 0.5e-3);
+  EXPECT_DOUBLE_EQ(level.seconds(Collective::kAllGather, 8, 1e6), 30e-6 + 0.875e-3);
+  // Half way between 2 and 8 in the logarithm.
+  EXPECT_NEAR(level.seconds(Collective::kAllGather, 4, 1e6), 20e-6 + 0.75e-3, 1e-12);
+  // Beyond: the latency of 15 steps instead of 7.
+  EXPECT_NEAR(level.seconds(Collective::kAllGather, 16, 1e6), 30e-6 * 15 / 7 + 1e-3 * 15 / 16, 1e-12);
+  EXPECT_TRUE(level.extrapolated(Collective::kAllGather, 16, 1e6));
+  EXPECT_FALSE(level.extrapolated(Collective::kAllGather, 4, 1e6));
+  EXPECT_TRUE(level.extrapolated(Collective::kAllGather, 4, 1e10));
+}
+
+TEST(Links, TheFasterProtocolIsTaken) {
+  const LinkLevel level = node();
+  EXPECT_DOUBLE_EQ(level.seconds(Collective::kSendRecv, 2, 100), 5e-6 + 100e-8);
+  EXPECT_DOUBLE_EQ(level.seconds(Collective::kSendRecv, 2, 1e6), 9e-6 + 1e-3);
+}
+
+TEST(Links, CollectivesWithoutACurveAreComposed) {
+  const LinkLevel level = node();
+  EXPECT_NEAR(level.seconds(Collective::kAllToAll, 4, 4e6), 3 * (9e-6 + 1e-3), 1e-12);
+  EXPECT_TRUE(level.extrapolated(Collective::kAllToAll, 4, 4e6));
+  EXPECT_THROW(LinkLevel({"node", {}}).seconds(Collective::kAllToAll, 4, 1), Error);
+}
+
+TEST(Links, FitRecoversTwoProtocols) {
+  std::vector<LinkMeasurement> rows;
+  for (double bytes = 1; bytes < 1e9; bytes *= 4)
+    rows.push_back(
+        {Collective::kSendRecv, 2, 1, bytes, node().seconds(Collective::kSendRecv, 2, bytes), "", ""});
+  const std::vector<LinkLevel> levels = fit_links(rows);
+  ASSERT_EQ(levels.size(), 1u);
+  ASSERT_EQ(levels[0].curves[0].lines.size(), 2u);
+  EXPECT_LT(link_errors(levels, rows).worst, 1e-3);
+}
+
+TEST(Links, BuiltInsSaveAndLoadEqual) {
+  for (const std::string& name : links_names()) {
+    const Links links = load_links(name);
+    EXPECT_EQ(links.name, name);
+    EXPECT_EQ(links_text(parse_links(links_text(links), "again.json")), links_text(links));
+  }
+  // 1 GiB gathered among 8 H200: 2589 us were measured.
+  EXPECT_NEAR(load_links("h200-nccl").level("node").seconds(Collective::kAllGather, 8, 1 << 30), 2.589e-3,
+              0.1e-3);
+  EXPECT_THROW(load_links("h200-nccl").level("rack"), Error);
+  EXPECT_THROW(load_links("h900"), Error);
+}
+
+TEST(Links, BadFilesNameTheField) {
+  const std::string good = links_text(load_links("h200-nccl"));
+  for (const auto& [from, to] :
+       {std::pair{"\"ranks\": 2", "\"ranks\": 1"}, {"\"op\": \"all_reduce\"", "\"op\": \"gossip\""}}) {
+    std::string text = good;
+    text.replace(text.find(from), std::string(from).size(), to);
+    try {
+      parse_links(text, "links.json");
+      ADD_FAILURE() << to;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kBadInput);
+      EXPECT_NE(std::string(error.what()).find("links.json: field levels[0].curves["), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace counterpoise
