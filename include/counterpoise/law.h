@@ -45,28 +45,32 @@ struct Autocorrelation {
   double variance_of_mean(int64_t n) const;
   // Windows that carry as much independent information as `n` neighbours do.
   double effective_windows(int64_t n) const { return 1 / variance_of_mean(n); }
-  // Expected sample variance (divisor groups - 1) of a step whose `groups` adjacent groups hold `cp`
+  // Expected sample variance (divisor groups - 1) of a step whose `groups` adjacent groups hold `windows`
   // neighbours each, over Var(one). Neighbouring groups resemble each other, which lowers it further:
-  // E[s^2] = groups / (groups - 1) * (variance_of_mean(cp) - variance_of_mean(groups * cp)). groups >= 2.
-  double within_step_variance(int64_t cp, int64_t groups) const;
+  // E[s^2] = groups / (groups - 1) x (variance_of_mean(windows) - variance_of_mean(groups x windows)).
+  // groups >= 2.
+  double within_step_variance(int64_t windows, int64_t groups) const;
 };
 
 // Measured from a stream (unbiased in the lag, about the stream's mean), lags 0..min(lags, size - 1).
 // A stream without variance has rho = 0 at every lag above 0.
 Autocorrelation autocorrelation(std::span<const double> stream, int64_t lags);
 
-// What the laws say about steps of `groups` independent groups, each `cp` windows one after another.
+// What the laws say about steps of `groups` independent groups, each with `windows` windows one after
+// another.
 struct Law {
-  int64_t cp = 1;      // windows a group averages over
-  int64_t groups = 1;  // data-parallel groups that wait for each other
+  int64_t windows = 1;  // a group averages over: CP where every rank brings one (x micro-batches per step)
+  int64_t groups = 1;   // data-parallel groups that wait for each other
 
-  double mean = 0;      // of one window's cost as given, and of the mean of cp of them
-  double variance = 0;  // of the mean of cp windows
-  double cv = 0;        // sqrt(variance) / mean; 0 where every cost is 0
+  double mean = 0;                  // of one window's cost, and so of the mean of any number
+  double variance = 0;              // of the mean of `windows` windows
+  double cv = 0;                    // sqrt(variance) / mean; 0 where every cost is 0
+  double within_step_variance = 0;  // E of the sample variance over a step's groups (divisor groups - 1)
 
-  // Variance within a step, over that of the same groups x cp windows at CP = 1. Independent: 1 / cp.
+  // within_step_variance over that of the same groups x windows costs taken one by one (what CP = 1 shows
+  // under a profile whose prices do not depend on CP). Independent: 1 / windows.
   double variance_ratio = 1;
-  double effective_windows = 1;  // cp where independent, less where neighbours resemble each other
+  double effective_windows = 1;  // `windows` where independent, less where neighbours resemble each other
 
   double slowdown = 1;              // E[max over groups] / E[mean], groups meeting once per step
   double wait_share = 0;            // 1 - 1 / slowdown
@@ -82,19 +86,24 @@ struct Law {
   double share_below_2 = 0;                 // P(max / min < 2), strictly
 };
 
-// Independent windows (shuffled). cp, groups >= 1, else kUsage.
-Law law_of(const CostDistribution& window, int64_t cp, int64_t groups);
-Law law_of(std::span<const double> window_costs, int64_t cp, int64_t groups);
+// Independent windows (shuffled). windows, groups >= 1, else kUsage. At CP = c, price one rank's share at c
+// and ask for c windows.
+Law law_of(const CostDistribution& window, int64_t windows, int64_t groups);
+Law law_of(std::span<const double> window_costs, int64_t windows, int64_t groups);
 
 // Windows in stream order: a group's windows are neighbours, so its time is distributed as the stream's
 // running means, and variance_ratio is corrected by the autocorrelation, between groups as well. The laws of
-// max and min take the groups as independent. Throws kUsage where the stream is shorter than cp windows.
-Law law_of_stream(std::span<const double> stream, int64_t cp, int64_t groups);
+// max and min take the groups as independent, which overstates the wait where windows are few and
+// neighbouring groups alike. Throws kUsage where the stream is shorter than `windows`.
+Law law_of_stream(std::span<const double> stream, int64_t windows, int64_t groups);
 
 // Fewest windows per group with slowdown <= target at `groups` groups, at most `limit`; null where even
 // `limit` windows do not reach it. target > 1 (kUsage).
 std::optional<int64_t> windows_for_slowdown(const CostDistribution& window, int64_t groups, double target,
                                             int64_t limit = 4096);
+// The same for neighbours of a stream; `limit` is lowered to its length.
+std::optional<int64_t> windows_for_slowdown_of_stream(std::span<const double> stream, int64_t groups,
+                                                      double target, int64_t limit = 4096);
 
 // Hill's estimate of the tail index of positive values from the largest 1 % (at least 20, at most half);
 // below 2 the variance is set by the largest values seen and does not settle as more are seen. Null where

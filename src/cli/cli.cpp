@@ -12,6 +12,7 @@ namespace {
 constexpr int kUsageExit = static_cast<int>(ErrorKind::kUsage);
 
 void add_verbs(CLI::App& app) {
+  add_law_verb(app);
   add_lengths_verb(app);
   add_calibrate_verb(app);
   add_simulate_verb(app);

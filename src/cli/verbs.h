@@ -6,6 +6,7 @@
 // options and sets its callback; the callback throws counterpoise::Error, or CLI::RuntimeError(code).
 namespace counterpoise {
 
+void add_law_verb(CLI::App& app);
 void add_lengths_verb(CLI::App& app);
 void add_calibrate_verb(CLI::App& app);
 void add_simulate_verb(CLI::App& app);

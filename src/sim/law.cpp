@@ -10,10 +10,10 @@
 namespace counterpoise {
 namespace {
 
-void check_layout(int64_t cp, int64_t groups) {
-  if (cp < 1 || groups < 1) {
-    throw_error(ErrorKind::kUsage, "a law needs cp >= 1 and groups >= 1, not cp {} and {} groups", cp,
-                groups);
+void check_layout(int64_t windows, int64_t groups) {
+  if (windows < 1 || groups < 1) {
+    throw_error(ErrorKind::kUsage, "a law needs at least 1 window and 1 group, not {} windows and {} groups",
+                windows, groups);
   }
 }
 
@@ -29,58 +29,30 @@ void add_max_over_min(Law& law, const CostDistribution& group) {
   law.max_over_min_p90 = quantile_of_max_over_min(cells, law.groups, 0.9);
 }
 
-// `window` is one window's distribution, `group` that of the mean of cp of them.
-Law assemble(const CostDistribution& window, const CostDistribution& group, int64_t cp, int64_t groups) {
+// `window` is one window's distribution, `group` that of the mean of `windows` of them.
+Law assemble(const CostDistribution& window, const CostDistribution& group, int64_t windows, int64_t groups) {
   Law law;
-  law.cp = cp;
+  law.windows = windows;
   law.groups = groups;
   law.mean = window.mean();
-  law.variance = group.variance();
-  law.cv = law.mean > 0 ? std::sqrt(law.variance) / law.mean : 0;
   law.slowdown = slowdown_of(group, groups);
   law.wait_share = 1 - 1 / law.slowdown;
   law.slowdown_micro_batch = slowdown_of(window, groups);
-  law.gaussian_slowdown = 1 + law.cv * std::sqrt(2 * std::log(static_cast<double>(groups)));
   law.max_over_mean = expected_max_over_mean(cells_of(group, 4096), groups);
   add_max_over_min(law, group);
   if (window.value.front() > 0) law.max_over_min_mean = expected_max_over_min(cells_of(group, 1000), groups);
   return law;
 }
 
-}  // namespace
-
-Law law_of(const CostDistribution& window, int64_t cp, int64_t groups) {
-  check_layout(cp, groups);
-  Law law = assemble(window, mean_of_windows(window, cp), cp, groups);
-  // Exactly, not as the grid has it.
-  law.variance = window.variance() / static_cast<double>(cp);
-  law.variance_ratio = 1 / static_cast<double>(cp);
-  law.effective_windows = static_cast<double>(cp);
-  return law;
+void set_variance(Law& law, double variance) {
+  law.variance = variance;
+  law.cv = law.mean > 0 ? std::sqrt(variance) / law.mean : 0;
+  law.gaussian_slowdown = 1 + law.cv * std::sqrt(2 * std::log(static_cast<double>(law.groups)));
 }
 
-Law law_of(std::span<const double> window_costs, int64_t cp, int64_t groups) {
-  return law_of(cost_distribution(window_costs), cp, groups);
-}
-
-Law law_of_stream(std::span<const double> stream, int64_t cp, int64_t groups) {
-  check_layout(cp, groups);
-  const Autocorrelation correlation = autocorrelation(stream, cp * groups - 1);
-  Law law = assemble(cost_distribution(stream), mean_of_neighbours(stream, cp), cp, groups);
-  law.effective_windows = correlation.effective_windows(cp);
-  law.variance_ratio = correlation.variance_of_mean(cp);
-  if (groups >= 2) {
-    const double at_one = correlation.within_step_variance(1, cp * groups);
-    if (at_one > 0) law.variance_ratio = correlation.within_step_variance(cp, groups) / at_one;
-  }
-  return law;
-}
-
-std::optional<int64_t> windows_for_slowdown(const CostDistribution& window, int64_t groups, double target,
-                                            int64_t limit) {
-  if (!(target > 1)) throw_error(ErrorKind::kUsage, "a slowdown target must be above 1, not {}", target);
-  check_layout(limit, groups);
-  const auto reached = [&](int64_t n) { return slowdown_of(mean_of_windows(window, n), groups) <= target; };
+// Fewest windows with `reached`, which once true stays true.
+template <typename Reached>
+std::optional<int64_t> fewest_windows(int64_t limit, const Reached& reached) {
   int64_t lo = 0, hi = 1;  // lo windows are too few
   while (!reached(hi)) {
     if (hi == limit) return std::nullopt;
@@ -92,6 +64,62 @@ std::optional<int64_t> windows_for_slowdown(const CostDistribution& window, int6
     (reached(middle) ? hi : lo) = middle;
   }
   return hi;
+}
+
+void check_target(double target) {
+  if (!(target > 1)) throw_error(ErrorKind::kUsage, "a slowdown target must be above 1, not {}", target);
+}
+
+}  // namespace
+
+Law law_of(const CostDistribution& window, int64_t windows, int64_t groups) {
+  check_layout(windows, groups);
+  Law law = assemble(window, mean_of_windows(window, windows), windows, groups);
+  set_variance(law, window.variance() / static_cast<double>(windows));
+  law.within_step_variance = law.variance;
+  law.variance_ratio = 1 / static_cast<double>(windows);
+  law.effective_windows = static_cast<double>(windows);
+  return law;
+}
+
+Law law_of(std::span<const double> window_costs, int64_t windows, int64_t groups) {
+  return law_of(cost_distribution(window_costs), windows, groups);
+}
+
+Law law_of_stream(std::span<const double> stream, int64_t windows, int64_t groups) {
+  check_layout(windows, groups);
+  const CostDistribution window = cost_distribution(stream);
+  Law law = assemble(window, mean_of_neighbours(stream, windows), windows, groups);
+  const Autocorrelation correlation = autocorrelation(stream, windows * groups - 1);
+  const double of_one = window.variance();
+  set_variance(law, of_one * correlation.variance_of_mean(windows));
+  law.effective_windows = correlation.effective_windows(windows);
+  law.within_step_variance = law.variance;
+  law.variance_ratio = correlation.variance_of_mean(windows);
+  if (groups >= 2) {
+    const double within = correlation.within_step_variance(windows, groups);
+    const double one_by_one = correlation.within_step_variance(1, windows * groups);
+    law.within_step_variance = of_one * within;
+    if (one_by_one > 0) law.variance_ratio = within / one_by_one;
+  }
+  return law;
+}
+
+std::optional<int64_t> windows_for_slowdown(const CostDistribution& window, int64_t groups, double target,
+                                            int64_t limit) {
+  check_target(target);
+  check_layout(limit, groups);
+  return fewest_windows(limit,
+                        [&](int64_t n) { return slowdown_of(mean_of_windows(window, n), groups) <= target; });
+}
+
+std::optional<int64_t> windows_for_slowdown_of_stream(std::span<const double> stream, int64_t groups,
+                                                      double target, int64_t limit) {
+  check_target(target);
+  limit = std::min(limit, static_cast<int64_t>(stream.size()));
+  check_layout(limit, groups);
+  return fewest_windows(
+      limit, [&](int64_t n) { return slowdown_of(mean_of_neighbours(stream, n), groups) <= target; });
 }
 
 std::optional<double> tail_index(std::span<const double> values) {

@@ -66,10 +66,10 @@ double Autocorrelation::variance_of_mean(int64_t n) const {
   return sum / count;
 }
 
-double Autocorrelation::within_step_variance(int64_t cp, int64_t groups) const {
+double Autocorrelation::within_step_variance(int64_t windows, int64_t groups) const {
   CP_CHECK(groups >= 2);
   const auto g = static_cast<double>(groups);
-  return g / (g - 1) * (variance_of_mean(cp) - variance_of_mean(groups * cp));
+  return g / (g - 1) * (variance_of_mean(windows) - variance_of_mean(groups * windows));
 }
 
 }  // namespace counterpoise

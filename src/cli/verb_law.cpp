@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/length_options.h"
+#include "cli/simulation_options.h"
+#include "cli/verbs.h"
+#include "counterpoise/error.h"
+#include "counterpoise/numbers.h"
+#include "report/json_output.h"
+#include "report/law_report.h"
+
+namespace counterpoise {
+namespace {
+
+struct LawVerb {
+  LengthOptions lengths;
+  SimulationOptions options;
+  std::string windows = format_size(kLawWindows);
+  double target = 1.1;
+  std::string json;
+
+  void run() const {
+    const SimulationConfig config = options.config();
+    if (!(target > 1))
+      throw_error(ErrorKind::kUsage, "--target: {}; a slowdown is above 1, as in 1.1", target);
+    const ProfilePtr profile = options.load_profile();
+    const Lengths source = lengths.load();
+    const LengthSummary summary = summarise(source);
+    const LawSweep sweep =
+        law_sweep(source, piece_time_of(*profile), config, target, parse_size(windows, "--windows"));
+    const LawRecord record{source, summary, *profile, config, sweep, target};
+    if (json != "-") fmt::print("{}", law_text(record));
+    if (!json.empty()) write_json(json, "law", law_json(record));
+  }
+};
+
+constexpr const char* kExamples = R"(
+Examples:
+  counterpoise law --lengths preset:wlbllm_mix --window 32k --target 1.1
+  counterpoise law --lengths lengths.jsonl --ranks 1024 --cp 1,2,4,8,16,32 --profile area
+  counterpoise law --lengths lengths.csv --window 8k --window-order stream --json law.json
+)";
+
+void add_law_options(CLI::App& sub, LawVerb& verb) {
+  SimulationOptions& o = verb.options;
+  add_text_option(sub, "--ranks", o.ranks, "Data-parallel x context-parallel ranks; windows per step")
+      ->type_name("N");
+  add_text_option(sub, "--cp", o.cp, "Context-parallel degrees to compare, each dividing --ranks")
+      ->type_name("LIST");
+  add_text_option(sub, "--window", o.window, "Tokens of one packed sequence")->type_name("SIZE");
+  sub.add_option("--target", verb.target, "Slowdown to reach: slowest group over mean group")
+      ->capture_default_str()
+      ->type_name("X");
+  add_text_option(sub, "--windows", verb.windows, "Windows to take the distribution of costs from")
+      ->type_name("N");
+  add_text_option(sub, "--pack", o.pack, "Packing: concat, next_fit, best_fit_decreasing, one_document")
+      ->type_name("POLICY");
+  add_text_option(sub, "--long", o.long_documents, "Documents above the window: split, truncate, drop")
+      ->type_name("POLICY");
+  add_text_option(sub, "--look-ahead", o.look_ahead,
+                  "best_fit_decreasing: windows' worth of tokens to buffer")
+      ->type_name("N");
+  add_text_option(sub, "--order", o.order, "Documents: sample, shuffle (permutations), corpus (file order)")
+      ->type_name("ORDER");
+  add_text_option(sub, "--window-order", o.window_order,
+                  "shuffle (independent windows) or stream (a group's windows are neighbours)")
+      ->type_name("ORDER");
+  add_text_option(sub, "--regime", o.regime,
+                  "fixed: the same windows at every CP; grow: one window of CP x --window tokens per group")
+      ->type_name("REGIME");
+  add_text_option(sub, "--profile", o.profile, "What attention costs: area, h100-fa3, or a profile file")
+      ->type_name("NAME|FILE");
+  sub.add_option("--seed", o.seed, "Seed of the order documents come in")->capture_default_str();
+  sub.add_option("--threads", o.threads, "Threads (0: all cores); the numbers are the same for any value")
+      ->capture_default_str();
+  sub.add_option("--json", verb.json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");
+}
+
+}  // namespace
+
+void add_law_verb(CLI::App& app) {
+  auto verb = std::make_shared<LawVerb>();
+  CLI::App* sub = app.add_subcommand("law", "Which CP reaches a slowdown target, in closed form");
+  verb->lengths.add_to(*sub, true, true);
+  add_law_options(*sub, *verb);
+  sub->footer(kExamples);
+  sub->callback([verb] { verb->run(); });
+}
+
+}  // namespace counterpoise

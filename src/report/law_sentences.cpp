@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "counterpoise/numbers.h"
+#include "report/law_report.h"
+
+namespace counterpoise {
+namespace {
+
+template <typename Passes>
+const LawRow* first_of_passing_end(const LawSweep& sweep, const Passes& passes) {
+  const LawRow* first = nullptr;
+  for (auto row = sweep.rows.rbegin(); row != sweep.rows.rend() && passes(row->all); ++row) first = &*row;
+  return first;
+}
+
+std::string groups_of(const Law& law) {
+  return law.groups == 1 ? "a single group, which has nobody to wait for"
+                         : fmt::format("{} groups", law.groups);
+}
+
+// What a few groups owe to being few.
+std::string beside_eight(const LawRow& row) {
+  return row.all.groups < 8 ? fmt::format(" (8 such groups: {:.3f})", row.fixed.slowdown) : "";
+}
+
+std::string target_sentence(const LawRecord& record) {
+  if (const LawRow* row = first_within_target(record.sweep, record.target)) {
+    return fmt::format("Slowdown is {} or less from CP = {} on: {:.3f} with {}{}.", record.target, row->cp,
+                       row->all.slowdown, groups_of(row->all), beside_eight(*row));
+  }
+  const auto best =
+      std::min_element(record.sweep.rows.begin(), record.sweep.rows.end(),
+                       [](const LawRow& a, const LawRow& b) { return a.all.slowdown < b.all.slowdown; });
+  return fmt::format(
+      "No CP of the list keeps slowdown at {} or less; the least is {:.3f} at CP = {} with {}.",
+      record.target, best->all.slowdown, best->cp, groups_of(best->all));
+}
+
+std::string needs_sentence(const LawRecord& record) {
+  std::string text;
+  for (const LawSweep::Need& need : record.sweep.needs) {
+    text += fmt::format("{}{} at {} groups", text.empty() ? "" : ", ",
+                        need.windows ? fmt::format("{}", *need.windows) : "more than 4096", need.groups);
+  }
+  return text.empty()
+             ? ""
+             : fmt::format("Windows per group (CP x micro-batches per step) that slowdown {} takes: {}.",
+                           record.target, text);
+}
+
+std::string balance_sentence(const LawRecord& record) {
+  if (const LawRow* row = first_balanced(record.sweep)) {
+    return fmt::format(
+        "The slowest group takes less than twice the time of the fastest in {:.1f} % of steps at "
+        "CP = {} ({}), and in at least {:.0f} % from there on.",
+        100 * row->all.share_below_2, row->cp, groups_of(row->all), 100 * kBalancedShare);
+  }
+  const Law& last = record.sweep.rows.back().all;
+  return fmt::format(
+      "Max/min below two is not the rule at any CP of the list: at CP = {} it holds in {:.1f} % of "
+      "steps ({}).",
+      record.sweep.rows.back().cp, 100 * last.share_below_2, groups_of(last));
+}
+
+std::string barrier_sentence(const LawRecord& record) {
+  const LawRow& last = record.sweep.rows.back();
+  if (last.all.windows == 1 || last.all.groups == 1) return "";
+  return fmt::format(
+      "If groups meet after every window (FSDP, ZeRO-3), nothing is averaged: slowdown {:.3f} "
+      "instead of {:.3f} at CP = {}.",
+      last.all.slowdown_micro_batch, last.all.slowdown, last.cp);
+}
+
+std::string neighbours_sentence(const LawRecord& record) {
+  const LawRow& last = record.sweep.rows.back();
+  if (record.config.window_order != WindowOrder::kStream || last.all.windows == 1) return "";
+  return fmt::format(
+      "Windows stay in stream order and neighbours share documents: {} of them average like {:.1f} "
+      "independent ones. Groups are taken as independent of each other in slowdown and max/min.",
+      last.all.windows, last.all.effective_windows);
+}
+
+}  // namespace
+
+const LawRow* first_within_target(const LawSweep& sweep, double target) {
+  return first_of_passing_end(sweep, [&](const Law& law) { return law.slowdown <= target; });
+}
+
+const LawRow* first_balanced(const LawSweep& sweep) {
+  return first_of_passing_end(sweep, [](const Law& law) { return law.share_below_2 >= kBalancedShare; });
+}
+
+std::string tail_sentence(const LengthSummary& summary, int64_t window) {
+  if (!summary.tail || summary.tail->squared_index >= 2) return "";
+  return fmt::format(
+      "The tail of length^2 has index {:.2f}, below 2: its variance is not finite but for the longest "
+      "document ({}) and the window ({}). Read the variance columns and the Gaussian form as those "
+      "of this sample; slowdown and max/min are taken from the whole distribution.",
+      summary.tail->squared_index, format_size(summary.max), format_size(window));
+}
+
+std::vector<std::string> law_sentences(const LawRecord& record) {
+  std::vector<std::string> all{
+      target_sentence(record),     needs_sentence(record),
+      balance_sentence(record),    barrier_sentence(record),
+      neighbours_sentence(record), tail_sentence(record.summary, record.config.pack.window)};
+  std::erase(all, "");
+  return all;
+}
+
+}  // namespace counterpoise

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counterpoise/law_sweep.h"
+
+#include <algorithm>
+
+#include "counterpoise/error.h"
+#include "counterpoise/parallel.h"
+
+namespace counterpoise {
+namespace {
+
+constexpr int64_t kFixedGroups = 8;
+
+// Window costs at each CP; where windows grow, each CP has windows of its own.
+struct Columns {
+  std::vector<int64_t> cp;
+  std::vector<std::vector<double>> costs;
+  PackAccount account;
+};
+
+Columns price(const Lengths& lengths, const PieceTime& piece_time, const SimulationConfig& config,
+              int64_t windows) {
+  Columns columns{config.cp, {}, {}};
+  if (columns.cp.front() != 1) columns.cp.insert(columns.cp.begin(), 1);  // what ratios are to
+  WindowSource source{lengths, config.pack, config.order, config.seed, config.threads};
+  if (config.regime == Regime::kFixed) {
+    const WindowCosts costs = window_costs(source, columns.cp, piece_time, windows);
+    for (size_t j = 0; j < columns.cp.size(); ++j) columns.costs.push_back(costs.column(j));
+    columns.account = costs.account;
+    return columns;
+  }
+  for (const int64_t& c : columns.cp) {
+    source.pack.window = config.pack.window * c;
+    const WindowCosts costs = window_costs(source, {&c, 1}, piece_time, std::max(windows / c, int64_t{1}));
+    columns.costs.push_back(costs.column(0));
+    columns.account = costs.account;
+  }
+  return columns;
+}
+
+struct Laws {
+  Law all, fixed;
+};
+
+Laws laws_at(std::span<const double> costs, int64_t windows, int64_t groups, bool stream) {
+  if (stream) return {law_of_stream(costs, windows, groups), law_of_stream(costs, windows, kFixedGroups)};
+  const CostDistribution window = cost_distribution(costs);
+  return {law_of(window, windows, groups), law_of(window, windows, kFixedGroups)};
+}
+
+std::optional<double> ratio(double value, double base) {
+  return base > 0 ? std::optional(value / base) : std::nullopt;
+}
+
+double within_step_cv2(const Law& law) {
+  return law.mean > 0 ? law.within_step_variance / (law.mean * law.mean) : 0;
+}
+
+LawRow row_of(int64_t cp, const Laws& laws, const Laws& at_one) {
+  LawRow row{cp, laws.all, laws.fixed, {}, {}, {}};
+  row.fixed_variance_ratio = ratio(laws.fixed.within_step_variance, at_one.fixed.within_step_variance);
+  if (laws.all.groups < 2) return row;
+  row.variance_ratio = ratio(laws.all.within_step_variance, at_one.all.within_step_variance);
+  row.cv2_ratio = ratio(within_step_cv2(laws.all), within_step_cv2(at_one.all));
+  return row;
+}
+
+std::vector<LawSweep::Need> needs_of(const std::vector<double>& costs, int64_t ranks, double target,
+                                     const SimulationConfig& config) {
+  std::vector<LawSweep::Need> needs{{8, {}}, {64, {}}};
+  if (ranks != 8 && ranks != 64) needs.push_back({ranks, {}});
+  std::sort(needs.begin(), needs.end(), [](const auto& a, const auto& b) { return a.groups < b.groups; });
+  const bool stream = config.window_order == WindowOrder::kStream;
+  const CostDistribution window = cost_distribution(costs);
+  parallel_for(static_cast<int64_t>(needs.size()), config.threads, [&](int64_t i) {
+    LawSweep::Need& need = needs[static_cast<size_t>(i)];
+    need.windows = stream ? windows_for_slowdown_of_stream(costs, need.groups, target)
+                          : windows_for_slowdown(window, need.groups, target);
+  });
+  return needs;
+}
+
+}  // namespace
+
+LawSweep law_sweep(const Lengths& lengths, const PieceTime& piece_time, const SimulationConfig& config,
+                   std::optional<double> target, int64_t windows) {
+  check_config(config);
+  if (windows < 1) throw_error(ErrorKind::kUsage, "--windows: {}; at least 1 is needed", windows);
+  Columns columns = price(lengths, piece_time, config, windows);
+  std::vector<Laws> laws(columns.cp.size());
+  parallel_for(static_cast<int64_t>(laws.size()), config.threads, [&](int64_t i) {
+    const auto j = static_cast<size_t>(i);
+    const int64_t per_group = config.regime == Regime::kFixed ? columns.cp[j] : 1;
+    // A group's time is the sum over its windows: the mean of as many, each so many times as costly.
+    for (double& cost : columns.costs[j]) cost *= static_cast<double>(per_group);
+    laws[j] = laws_at(columns.costs[j], per_group, config.ranks / columns.cp[j],
+                      config.window_order == WindowOrder::kStream);
+  });
+  LawSweep sweep;
+  sweep.windows = static_cast<int64_t>(columns.costs.front().size());
+  sweep.account = columns.account;
+  for (size_t j = columns.cp.size() - config.cp.size(); j < columns.cp.size(); ++j) {
+    sweep.rows.push_back(row_of(columns.cp[j], laws[j], laws.front()));
+  }
+  if (target && config.regime == Regime::kFixed) {
+    sweep.needs = needs_of(columns.costs.front(), config.ranks, *target, config);
+  }
+  return sweep;
+}
+
+}  // namespace counterpoise
