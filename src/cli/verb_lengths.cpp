@@ -25,6 +25,15 @@ void run(const LengthsVerb& options) {
   if (!options.json.empty()) write_json(options.json, "lengths", lengths_json(lengths, summary));
 }
 
+constexpr const char* kExamples = R"(
+Examples:
+  counterpoise lengths lengths.txt                     one integer per line
+  counterpoise lengths corpus_text_document.idx        Megatron-LM's index
+  counterpoise lengths trace.jsonl --field prompt_len
+  zcat lengths.csv.gz | counterpoise lengths - --format csv --field n_tokens
+  counterpoise lengths preset:wlbllm_mix --json -
+)";
+
 }  // namespace
 
 void add_lengths_verb(CLI::App& app) {
@@ -34,6 +43,7 @@ void add_lengths_verb(CLI::App& app) {
   options->lengths.add_to(*verb, true, true);
   verb->add_option("--json", options->json, "Write the summary as JSON to a file, or - for stdout")
       ->type_name("FILE|-");
+  verb->footer(kExamples);
   verb->callback([options] { run(*options); });
 }
 

@@ -41,34 +41,6 @@ void strip_byte_order_mark(std::string_view& bytes) {
   if (bytes.starts_with("\xef\xbb\xbf")) bytes.remove_prefix(3);
 }
 
-Lengths read_bytes(const std::string& source, const ReadOptions& options) {
-  if (!options.format.empty()) format_named(options.format);  // complain before reading
-  std::string content = read_file(source);
-  const size_t size = content.size();
-  content.append(kInputPadding, '\0');
-  Input input{source == "-" ? "stdin" : source, std::string_view(content).substr(0, size), options.field};
-  if (size == 0) throw_error(ErrorKind::kBadInput, "{}: is empty", input.name);
-
-  std::string_view text = input.bytes;
-  strip_byte_order_mark(text);
-  const std::string name =
-      options.format.empty() ? detect_format({input.name, text, input.field}) : options.format;
-  const Format& format = format_named(name);
-  if (!options.field.empty() && !format.takes_field)
-    throw_error(ErrorKind::kUsage, "--field: {} is read as {}, which has no columns or keys", input.name,
-                name);
-  if (format.is_text) input.bytes = text;
-
-  Lengths lengths;
-  lengths.source = source;
-  if (!options.format.empty() || name != "csv") lengths.format = name;
-  format.reader(input, lengths);
-  if (lengths.corpus.empty() && lengths.bins.empty())
-    throw_error(ErrorKind::kBadInput, "{}: holds no lengths (read as {})", input.name, name);
-  if (!lengths.corpus.empty()) lengths.documents = static_cast<int64_t>(lengths.corpus.size());
-  return lengths;
-}
-
 void refuse_file_options(const std::string& source, const ReadOptions& options) {
   if (!options.field.empty() || !options.format.empty())
     throw_error(ErrorKind::kUsage, "--field and --format are for files; {} is none", source);
@@ -76,11 +48,36 @@ void refuse_file_options(const std::string& source, const ReadOptions& options) 
 
 }  // namespace
 
+Lengths parse_lengths(const std::string& name, std::string content, const ReadOptions& options) {
+  const size_t size = content.size();
+  if (size == 0) throw_error(ErrorKind::kBadInput, "{}: is empty", name);
+  content.append(kInputPadding, '\0');
+  Input input{name, std::string_view(content).substr(0, size), options.field};
+  std::string_view text = input.bytes;
+  strip_byte_order_mark(text);
+  const std::string detected =
+      options.format.empty() ? detect_format({name, text, options.field}) : options.format;
+  const Format& format = format_named(detected);
+  if (!options.field.empty() && !format.takes_field)
+    throw_error(ErrorKind::kUsage, "--field: {} is read as {}, which has no columns or keys", name, detected);
+  if (format.is_text) input.bytes = text;
+
+  Lengths lengths;
+  if (!options.format.empty() || detected != "csv") lengths.format = detected;
+  format.reader(input, lengths);
+  if (lengths.corpus.empty() && lengths.bins.empty())
+    throw_error(ErrorKind::kBadInput, "{}: holds no lengths (read as {})", name, detected);
+  if (!lengths.corpus.empty()) lengths.documents = static_cast<int64_t>(lengths.corpus.size());
+  return lengths;
+}
+
 Lengths read_lengths(const std::string& source, const ReadOptions& options) {
-  const bool is_preset = source.starts_with("preset:");
-  if (!is_preset && !source.starts_with("dist:")) return read_bytes(source, options);
-  refuse_file_options(source, options);
-  Lengths lengths = is_preset ? preset_lengths(source.substr(7)) : distribution_lengths(source.substr(5));
+  const bool is_preset = source.starts_with("preset:"), is_dist = source.starts_with("dist:");
+  if (is_preset || is_dist) refuse_file_options(source, options);
+  if (!options.format.empty()) format_named(options.format);  // complain before reading
+  Lengths lengths = is_preset ? preset_lengths(source.substr(7))
+                    : is_dist ? distribution_lengths(source.substr(5))
+                              : parse_lengths(source == "-" ? "stdin" : source, read_file(source), options);
   lengths.source = source;
   return lengths;
 }

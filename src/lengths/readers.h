@@ -18,6 +18,9 @@ struct Input {
   std::string field;       // ReadOptions::field
 };
 
+// What read_lengths does with a file once it is in memory: `name` is for errors and the extension.
+Lengths parse_lengths(const std::string& name, std::string content, const ReadOptions& options = {});
+
 // One reader per format: fills `corpus` or `bins` (and `documents`), checks every byte it relies on, and
 // throws kBadInput. What is left to read_lengths: source, provenance, and refusing an empty result.
 void read_text(const Input& input, Lengths& lengths);

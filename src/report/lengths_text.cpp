@@ -116,7 +116,7 @@ std::string lengths_text(const Lengths& lengths, const LengthSummary& summary) {
                         *summary.cv, *summary.squared_cv);
     text += tail_line(summary);
   }
-  return text + "\n" + histogram_table(summary);
+  return text + (summary.cv ? "\n" : "") + histogram_table(summary);
 }
 
 }  // namespace counterpoise
