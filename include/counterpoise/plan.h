@@ -53,11 +53,11 @@ bool counts_kv_heads(Payload payload);
 int64_t payload_bytes(const AttentionShape& shape, Payload payload);
 
 // Tokens [range) of one document (index into WindowPlan::documents). `row` = rows before it in its list.
-struct Piece {
+struct PlanPiece {
   int32_t document = 0;
   Range range;
   int64_t row = 0;
-  auto operator<=>(const Piece&) const = default;
+  auto operator<=>(const PlanPiece&) const = default;
 };
 
 // A list of pieces: a slice of WindowPlan::pieces, sorted by (document, begin), disjoint, none empty.
@@ -172,22 +172,22 @@ struct PlanDocument {
 // One window (micro-batch) of a group: its documents, who holds what, both passes.
 struct WindowPlan {
   std::vector<PlanDocument> documents;
-  std::vector<Piece> pieces;      // storage of all piece lists
+  std::vector<PlanPiece> pieces;  // storage of all piece lists
   std::vector<Pieces> placement;  // per rank: the tokens it holds, in local order
   Pass forward;
   Pass backward;
 
-  std::span<const Piece> list(Pieces of) const { return std::span(pieces).subspan(of.first, of.count); }
+  std::span<const PlanPiece> list(Pieces of) const { return std::span(pieces).subspan(of.first, of.count); }
   int64_t rows(Pieces of) const {
     if (of.count == 0) return 0;
-    const Piece& last = pieces[of.first + of.count - 1];
+    const PlanPiece& last = pieces[of.first + of.count - 1];
     return last.row + last.range.size();
   }
   auto operator<=>(const WindowPlan&) const = default;
 };
 
 // Row of token `position` of `document` within a list of pieces, -1 if it is not there. O(log pieces).
-int64_t row_of(std::span<const Piece> pieces, int32_t document, int64_t position);
+int64_t row_of(std::span<const PlanPiece> pieces, int32_t document, int64_t position);
 
 struct GroupPlan {
   std::vector<WindowPlan> windows;  // processed one after another

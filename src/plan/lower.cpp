@@ -53,7 +53,7 @@ class TileMaker {
  private:
   // All tiles of a block of queries and a block of keys: a walk over two lists sorted by document.
   void add_pair(int32_t q_block, int32_t kv_block, std::vector<Tile>& tiles) const {
-    const std::span<const Piece> keys = window_.list(rows_.of_block(kv_block));
+    const std::span<const PlanPiece> keys = window_.list(rows_.of_block(kv_block));
     const HeadRange heads = routes_.heads[topology_.blocks[q_block].rank];
     if (heads.size() == 0) return;
     size_t at = 0;

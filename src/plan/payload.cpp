@@ -54,13 +54,13 @@ int32_t home_buffer(bool backward, int32_t rank, Payload payload) {
   return base + (payload == Payload::kQBack ? 0 : payload == Payload::kDq ? 2 : 3);
 }
 
-int64_t row_of(std::span<const Piece> pieces, int32_t document, int64_t position) {
+int64_t row_of(std::span<const PlanPiece> pieces, int32_t document, int64_t position) {
   const auto after = std::upper_bound(pieces.begin(), pieces.end(), std::pair{document, position},
-                                      [](const auto& key, const Piece& piece) {
+                                      [](const auto& key, const PlanPiece& piece) {
                                         return key < std::pair{piece.document, piece.range.begin};
                                       });
   if (after == pieces.begin()) return -1;
-  const Piece& piece = *(after - 1);
+  const PlanPiece& piece = *(after - 1);
   if (piece.document != document || position >= piece.range.end) return -1;
   return piece.row + position - piece.range.begin;
 }

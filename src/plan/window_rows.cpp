@@ -10,9 +10,9 @@ namespace counterpoise {
 namespace {
 
 // Appends to the list at the end of `pieces`, joining what touches.
-void append_piece(std::vector<Piece>& pieces, Pieces& list, int32_t document, Range range) {
+void append_piece(std::vector<PlanPiece>& pieces, Pieces& list, int32_t document, Range range) {
   if (list.count > 0) {
-    Piece& last = pieces.back();
+    PlanPiece& last = pieces.back();
     if (last.document == document && last.range.end == range.begin) {
       last.range.end = range.end;
       return;
@@ -88,7 +88,7 @@ void WindowRows::add_all_work(size_t block) {
   const Block& known = topology_.blocks[block];
   const Pieces rows =
       known.holders.size() == 1 ? window_.placement[known.holders[0]] : select(known.holders, nullptr);
-  for (const Piece& piece : window_.list(rows)) {
+  for (const PlanPiece& piece : window_.list(rows)) {
     const Range all_keys{0, window_.documents[piece.document].length};
     work_[block].push_back({known.rank, known.holders[0], piece.document, piece.range, all_keys});
   }

@@ -168,7 +168,7 @@ void Interpreter::fill_home(int32_t buffer) {
   const int64_t d = shape_.head_dim, dv = shape_.v_head_dim;
   const int32_t heads = known.heads.end;
   reset(state_.data[buffer], known.payload, known.rows * heads * width(known.payload), width(known.payload));
-  for (const Piece& piece : window_.list(known.pieces)) {
+  for (const PlanPiece& piece : window_.list(known.pieces)) {
     const WholeDocument& from = whole_[piece.document];
     for (int64_t at = piece.range.begin; at < piece.range.end; ++at) {
       for (int32_t head = 0; head < heads; ++head) {
@@ -259,7 +259,7 @@ bool Interpreter::wait(int32_t rank, int32_t transfer) {
 void Interpreter::copy(int32_t transfer) {
   const Transfer& known = pass_.transfers[transfer];
   state_.copied[transfer] = 1;
-  for (const Piece& piece : window_.list(known.pieces)) {
+  for (const PlanPiece& piece : window_.list(known.pieces)) {
     for (int64_t at = piece.range.begin; at < piece.range.end; ++at) {
       for (int32_t head = known.heads.begin; head < known.heads.end; ++head) {
         const double* from = row(known.from, piece.document, at, head);
@@ -313,7 +313,7 @@ void Interpreter::attend_backward(const Tile& tile) {
 
 void Interpreter::merge(const Merge& merge) {
   const Buffer& from = pass_.buffers[merge.from];
-  for (const Piece& piece : window_.list(from.pieces)) {
+  for (const PlanPiece& piece : window_.list(from.pieces)) {
     for (int64_t at = piece.range.begin; at < piece.range.end; ++at) {
       for (int32_t head = from.heads.begin; head < from.heads.end; ++head) {
         const double* x = row(merge.from, piece.document, at, head);
@@ -347,7 +347,7 @@ double Interpreter::error_of(int32_t buffer) const {
   const int64_t d = shape_.head_dim, dv = shape_.v_head_dim, width_of_row = width(known.payload);
   const int32_t heads = known.heads.end;
   double worst = 0;
-  for (const Piece& piece : window_.list(known.pieces)) {
+  for (const PlanPiece& piece : window_.list(known.pieces)) {
     const WholeDocument& right = whole_[piece.document];
     for (int64_t at = piece.range.begin; at < piece.range.end; ++at) {
       for (int32_t head = 0; head < heads; ++head) {

@@ -4,6 +4,7 @@
 #include "counterpoise/error.h"
 #include "counterpoise/scheme.h"
 #include "counterpoise/shard.h"
+#include "counterpoise/verify.h"
 #include "plan_interpreter.h"
 
 namespace counterpoise {
@@ -41,6 +42,7 @@ constexpr double kBound = 1e-11;
 
 void expect_exact(const PlanRequest& request) {
   const StepPlan plan = make_plan(request);
+  ASSERT_NO_THROW(require_valid(plan));
   const WindowPlan& window = plan.groups[0].windows[0];
   const auto whole = testing_plan::whole_attention(window.documents, plan.shape, 7);
   for (const bool backward : {false, true}) {
