@@ -17,9 +17,9 @@ namespace counterpoise {
 struct CostDistribution {
   std::vector<double> value;
   std::vector<double> mass;
-  // 0: every value is an atom. Above 0: the values are equally spaced by `cell`, and each mass is spread
-  // evenly over value +- cell / 2 (what a convolution of many-valued costs gives; masses may be 0).
-  double cell = 0;
+  // Empty: every value is an atom. Else each mass is spread evenly over value +- cell / 2, cells touch, and
+  // masses may be 0 (what a convolution of many-valued costs gives).
+  std::vector<double> cell;
 
   double mean() const;
   double variance() const;
@@ -91,17 +91,18 @@ struct Law {
 Law law_of(const CostDistribution& window, int64_t windows, int64_t groups);
 Law law_of(std::span<const double> window_costs, int64_t windows, int64_t groups);
 
-// Windows in stream order: a group's windows are neighbours, so its time is distributed as the stream's
-// running means, and variance_ratio is corrected by the autocorrelation, between groups as well. The laws of
-// max and min take the groups as independent, which overstates the wait where windows are few and
-// neighbouring groups alike. Throws kUsage where the stream is shorter than `windows`.
+// Windows in stream order: a group's windows are neighbours, and so are the groups of a step. variance_ratio
+// is corrected by the autocorrelation within and between groups; max and min are expectations over every
+// offset at which a step can begin in the stream (over evenly spaced ones, of a long stream and many groups).
+// Throws kUsage where the stream is shorter than one step.
 Law law_of_stream(std::span<const double> stream, int64_t windows, int64_t groups);
 
 // Fewest windows per group with slowdown <= target at `groups` groups, at most `limit`; null where even
 // `limit` windows do not reach it. target > 1 (kUsage).
 std::optional<int64_t> windows_for_slowdown(const CostDistribution& window, int64_t groups, double target,
                                             int64_t limit = 4096);
-// The same for neighbours of a stream; `limit` is lowered to its length.
+// The same for neighbours of a stream, groups taken as independent; `limit` is lowered to the stream's
+// length.
 std::optional<int64_t> windows_for_slowdown_of_stream(std::span<const double> stream, int64_t groups,
                                                       double target, int64_t limit = 4096);
 

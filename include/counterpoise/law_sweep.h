@@ -12,8 +12,8 @@ namespace counterpoise {
 // The laws at one CP degree of a sweep, to stand beside CpResult.
 struct LawRow {
   int64_t cp = 1;
-  Law all;    // ranks / cp groups; mean and variance are of a group's time in a step, in the profile's unit
-  Law fixed;  // 8 groups, whatever the CP
+  Law all;  // ranks / cp groups; mean and variance are of a group's time in a step, in the profile's unit
+  std::optional<Law> fixed;  // 8 groups, whatever the CP; absent where a stream is shorter than such a step
   // Within-step variance and CV^2 over those at CP = 1, prices at this CP included, as simulate reports them;
   // absent with one group and where CP = 1 has no variance.
   std::optional<double> variance_ratio, cv2_ratio, fixed_variance_ratio;

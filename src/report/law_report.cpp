@@ -51,7 +51,8 @@ std::string table_of(const LawSweep& sweep) {
                    fmt::format("{:.3f}", law.slowdown_micro_batch), fmt::format("{:.3f}", law.max_over_mean),
                    number_cell(law.max_over_min_p50), number_cell(law.max_over_min_p90),
                    number_cell(law.max_over_min_mean), percent_cell(law.share_below_2),
-                   fmt::format("{:.3f}", row.fixed.slowdown), percent_cell(row.fixed.share_below_2)});
+                   row.fixed ? fmt::format("{:.3f}", row.fixed->slowdown) : "-",
+                   row.fixed ? percent_cell(row.fixed->share_below_2) : "-"});
   }
   return table.str();
 }
@@ -145,8 +146,11 @@ ordered_json law_json(const LawRecord& record) {
     object["variance_ratio"] = number_json(row.variance_ratio);
     object["cv2_ratio"] = number_json(row.cv2_ratio);
     object["one_over_cp"] = 1.0 / static_cast<double>(row.cp);
-    object["fixed_groups"] = law_object(row.fixed);
-    object["fixed_groups"]["variance_ratio"] = number_json(row.fixed_variance_ratio);
+    object["fixed_groups"] = nullptr;
+    if (row.fixed) {
+      object["fixed_groups"] = law_object(*row.fixed);
+      object["fixed_groups"]["variance_ratio"] = number_json(row.fixed_variance_ratio);
+    }
     results.push_back(object);
   }
   return {{"config", config_object(record)},

@@ -23,7 +23,7 @@ std::string groups_of(const Law& law) {
 
 // What a few groups owe to being few.
 std::string beside_eight(const LawRow& row) {
-  return row.all.groups < 8 ? fmt::format(" (8 such groups: {:.3f})", row.fixed.slowdown) : "";
+  return row.all.groups < 8 && row.fixed ? fmt::format(" (8 such groups: {:.3f})", row.fixed->slowdown) : "";
 }
 
 std::string target_sentence(const LawRecord& record) {
@@ -79,7 +79,7 @@ std::string neighbours_sentence(const LawRecord& record) {
   if (record.config.window_order != WindowOrder::kStream || last.all.windows == 1) return "";
   return fmt::format(
       "Windows stay in stream order and neighbours share documents: {} of them average like {:.1f} "
-      "independent ones. Groups are taken as independent of each other in slowdown and max/min.",
+      "independent ones.",
       last.all.windows, last.all.effective_windows);
 }
 

@@ -86,25 +86,6 @@ Law law_of(std::span<const double> window_costs, int64_t windows, int64_t groups
   return law_of(cost_distribution(window_costs), windows, groups);
 }
 
-Law law_of_stream(std::span<const double> stream, int64_t windows, int64_t groups) {
-  check_layout(windows, groups);
-  const CostDistribution window = cost_distribution(stream);
-  Law law = assemble(window, mean_of_neighbours(stream, windows), windows, groups);
-  const Autocorrelation correlation = autocorrelation(stream, windows * groups - 1);
-  const double of_one = window.variance();
-  set_variance(law, of_one * correlation.variance_of_mean(windows));
-  law.effective_windows = correlation.effective_windows(windows);
-  law.within_step_variance = law.variance;
-  law.variance_ratio = correlation.variance_of_mean(windows);
-  if (groups >= 2) {
-    const double within = correlation.within_step_variance(windows, groups);
-    const double one_by_one = correlation.within_step_variance(1, windows * groups);
-    law.within_step_variance = of_one * within;
-    if (one_by_one > 0) law.variance_ratio = within / one_by_one;
-  }
-  return law;
-}
-
 std::optional<int64_t> windows_for_slowdown(const CostDistribution& window, int64_t groups, double target,
                                             int64_t limit) {
   check_target(target);

@@ -8,16 +8,15 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <complex>
-#include <kissfft/kissfft.hh>
+#include <numeric>
 
 #include "counterpoise/error.h"
-#include "sim/law_distribution.h"
+#include "sim/law_grid.h"
 
 namespace counterpoise {
 namespace {
 
-constexpr int64_t kMostNodes = int64_t{1} << 19;
+constexpr int64_t kMostNodes = int64_t{1} << 18;
 constexpr int64_t kFewestNodes = int64_t{1} << 14;
 constexpr double kLogMassOutside = 32;  // e^-32 = 1e-14
 
@@ -108,15 +107,6 @@ double lattice_spacing(const CostDistribution& window, double range) {
   return span / std::round(span / spacing);
 }
 
-struct Grid {
-  double origin = 0;   // smallest cost
-  double spacing = 0;  // of the sum, and of each cost
-  int64_t nodes = 0;   // power of two
-  int64_t first = 0;   // the sum lies in c * origin + spacing * [first, end)
-  int64_t end = 0;     // at most first + nodes
-  bool lattice = false;
-};
-
 Grid choose_grid(const CostDistribution& window, int64_t c) {
   const double deviation = std::sqrt(window.variance());
   const double mean = window.mean();
@@ -144,81 +134,35 @@ Grid choose_grid(const CostDistribution& window, int64_t c) {
   return grid;
 }
 
-std::vector<double> deposit(const CostDistribution& window, const Grid& grid) {
-  std::vector<double> mass(static_cast<size_t>(grid.nodes), 0.0);
-  const auto at = [&](int64_t node) -> double& { return mass[static_cast<size_t>(node & (grid.nodes - 1))]; };
-  for (size_t i = 0; i < window.value.size(); ++i) {
-    const double position = (window.value[i] - grid.origin) / grid.spacing;
-    const double node = grid.lattice ? std::round(position) : std::floor(position);
-    const double share = grid.lattice ? 0 : position - node;
-    at(static_cast<int64_t>(node)) += window.mass[i] * (1 - share);
-    at(static_cast<int64_t>(node) + 1) += window.mass[i] * share;
-  }
-  return mass;
+CostDistribution normalised(CostDistribution distribution) {
+  const double total = std::accumulate(distribution.mass.begin(), distribution.mass.end(), 0.0);
+  for (double& mass : distribution.mass) mass /= total;
+  return distribution;
 }
 
-// In place: the c-fold cyclic convolution of `mass` with itself. The way back uses that the discrete Hartley
-// transform (real minus imaginary part of Fourier's) is its own inverse, so both ways are real transforms.
-void convolve_with_itself(std::vector<double>& mass, int64_t c) {
-  const size_t n = mass.size();
-  const kissfft<double> transform(n / 2, false);
-  std::vector<std::complex<double>> spectrum(n / 2);
-  transform.transform_real(mass.data(), spectrum.data());
-  mass[0] = power(spectrum[0].real(), c) / static_cast<double>(n);
-  mass[n / 2] = power(spectrum[0].imag(), c) / static_cast<double>(n);
-  for (size_t k = 1; k < n / 2; ++k) {
-    std::complex<double> base = spectrum[k], result = 1;
-    for (int64_t exponent = c; exponent > 0; exponent >>= 1, base *= base) {
-      if (exponent & 1) result *= base;
-    }
-    mass[k] = (result.real() - result.imag()) / static_cast<double>(n);
-    mass[n - k] = (result.real() + result.imag()) / static_cast<double>(n);
-  }
-  transform.transform_real(mass.data(), spectrum.data());
-  mass[0] = spectrum[0].real();
-  mass[n / 2] = spectrum[0].imag();
-  for (size_t k = 1; k < n / 2; ++k) {
-    mass[k] = spectrum[k].real() - spectrum[k].imag();
-    mass[n - k] = spectrum[k].real() + spectrum[k].imag();
-  }
-}
-
-// Nodes from the first to the last that hold any mass, as means; rounding noise of the transform is cut.
-CostDistribution collect(const std::vector<double>& mass, const Grid& grid, int64_t c) {
-  constexpr double kNoise = 1e-17;
-  const auto at = [&](int64_t i) {
-    const double m = mass[static_cast<size_t>(i & (grid.nodes - 1))];
-    return m > kNoise ? m : 0.0;
-  };
-  int64_t begin = grid.first, end = grid.end;
-  while (begin < end && at(begin) == 0) ++begin;
-  while (end > begin && at(end - 1) == 0) --end;
-  CostDistribution result;
-  double total = 0;
-  for (int64_t i = begin; i < end; ++i) {
-    if (grid.lattice && at(i) == 0) continue;
-    result.value.push_back(grid.origin + static_cast<double>(i) * grid.spacing / static_cast<double>(c));
-    result.mass.push_back(at(i));
-    total += at(i);
-  }
-  for (double& m : result.mass) m /= total;
-  result.cell = grid.lattice ? 0 : grid.spacing / static_cast<double>(c);
-  return result;
+// Splicing in a finer low end moves the mean by 1e-5 of itself at most; the unit takes that back.
+void keep_mean(CostDistribution& distribution, double mean) {
+  const double factor = mean / distribution.mean();
+  for (double& value : distribution.value) value *= factor;
+  for (double& cell : distribution.cell) cell *= factor;
 }
 
 }  // namespace
 
 CostDistribution mean_of_windows(const CostDistribution& window, int64_t windows) {
-  CP_CHECK(windows >= 1 && window.cell == 0 && !window.value.empty());
+  CP_CHECK(windows >= 1 && window.cell.empty() && !window.value.empty());
   if (windows == 1 || window.value.size() == 1) return window;
   constexpr int64_t kEnumerated = 512;
   if (choose_at_most(windows, static_cast<int64_t>(window.value.size()) - 1, kEnumerated) <= kEnumerated) {
     return enumerate_means(window, windows);
   }
   const Grid grid = choose_grid(window, windows);
-  std::vector<double> mass = deposit(window, grid);
-  convolve_with_itself(mass, windows);
-  return collect(mass, grid, windows);
+  CostDistribution mean = convolve_on_grid(window, windows, grid);
+  if (grid.lattice) return normalised(std::move(mean));
+  refine_low_end(mean, window, windows);
+  mean = normalised(std::move(mean));
+  keep_mean(mean, window.mean());
+  return mean;
 }
 
 }  // namespace counterpoise

@@ -106,7 +106,6 @@ CostDistribution mean_of_neighbours(std::span<const double> stream, int64_t wind
 }
 
 Cells cells_of(const CostDistribution& distribution, size_t limit) {
-  const double half = distribution.cell / 2;
   // A cell holds at most 1 / limit of all mass and at most 32 / limit of the mass on either side, so that the
   // extremes over many groups see as fine a grid as the bulk does; what is rarer than 1e-8 no group count
   // in use sees.
@@ -125,6 +124,7 @@ Cells cells_of(const CostDistribution& distribution, size_t limit) {
     if (mass <= 0) continue;
     const double side = std::min(before + open.mass + mass, 1 - before);
     if (open.mass + mass > share * std::clamp(side, 1e-8, 1.0 / 32)) close();
+    const double half = distribution.cell.empty() ? 0 : distribution.cell[i] / 2;
     if (open.mass == 0) open.lo = distribution.value[i] - half;
     open.hi = distribution.value[i] + half;
     open.moment += mass * distribution.value[i];

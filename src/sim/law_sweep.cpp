@@ -39,11 +39,18 @@ Columns price(const Lengths& lengths, const PieceTime& piece_time, const Simulat
 }
 
 struct Laws {
-  Law all, fixed;
+  Law all;
+  std::optional<Law> fixed;
 };
 
 Laws laws_at(std::span<const double> costs, int64_t windows, int64_t groups, bool stream) {
-  if (stream) return {law_of_stream(costs, windows, groups), law_of_stream(costs, windows, kFixedGroups)};
+  if (stream) {
+    Laws laws{law_of_stream(costs, windows, groups), {}};
+    if (static_cast<int64_t>(costs.size()) >= windows * kFixedGroups) {
+      laws.fixed = law_of_stream(costs, windows, kFixedGroups);
+    }
+    return laws;
+  }
   const CostDistribution window = cost_distribution(costs);
   return {law_of(window, windows, groups), law_of(window, windows, kFixedGroups)};
 }
@@ -58,7 +65,9 @@ double within_step_cv2(const Law& law) {
 
 LawRow row_of(int64_t cp, const Laws& laws, const Laws& at_one) {
   LawRow row{cp, laws.all, laws.fixed, {}, {}, {}};
-  row.fixed_variance_ratio = ratio(laws.fixed.within_step_variance, at_one.fixed.within_step_variance);
+  if (laws.fixed && at_one.fixed) {
+    row.fixed_variance_ratio = ratio(laws.fixed->within_step_variance, at_one.fixed->within_step_variance);
+  }
   if (laws.all.groups < 2) return row;
   row.variance_ratio = ratio(laws.all.within_step_variance, at_one.all.within_step_variance);
   row.cv2_ratio = ratio(within_step_cv2(laws.all), within_step_cv2(at_one.all));
@@ -87,6 +96,13 @@ LawSweep law_sweep(const Lengths& lengths, const PieceTime& piece_time, const Si
   check_config(config);
   if (windows < 1) throw_error(ErrorKind::kUsage, "--windows: {}; at least 1 is needed", windows);
   Columns columns = price(lengths, piece_time, config, windows);
+  const auto priced = static_cast<int64_t>(columns.costs.front().size());
+  if (priced < config.ranks) {
+    throw_error(ErrorKind::kBadInput,
+                "{}: {} windows of {} tokens were cut but one step of {} ranks takes {}; "
+                "use fewer --ranks, a smaller --window, more --windows or --order sample",
+                lengths.source, priced, config.pack.window, config.ranks, config.ranks);
+  }
   std::vector<Laws> laws(columns.cp.size());
   parallel_for(static_cast<int64_t>(laws.size()), config.threads, [&](int64_t i) {
     const auto j = static_cast<size_t>(i);
@@ -97,7 +113,7 @@ LawSweep law_sweep(const Lengths& lengths, const PieceTime& piece_time, const Si
                       config.window_order == WindowOrder::kStream);
   });
   LawSweep sweep;
-  sweep.windows = static_cast<int64_t>(columns.costs.front().size());
+  sweep.windows = priced;
   sweep.account = columns.account;
   for (size_t j = columns.cp.size() - config.cp.size(); j < columns.cp.size(); ++j) {
     sweep.rows.push_back(row_of(columns.cp[j], laws[j], laws.front()));
