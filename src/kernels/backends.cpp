@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/backend.h"
-#include "kernels/rows/rows.h"
+#include "kernels/simd/backward_driver.h"
 #include "kernels/simd/forward_driver.h"
 
 namespace counterpoise {
 
 extern const ForwardKernels kForwardPortable;
+extern const BackwardKernels kBackwardPortable;
 #if defined(__x86_64__)
 extern const ForwardKernels kForwardAvx2;
+extern const BackwardKernels kBackwardAvx2;
 extern const ForwardKernels kForwardAvx512;
+extern const BackwardKernels kBackwardAvx512;
 #endif
 
 namespace {
@@ -18,18 +21,24 @@ void forward(const AttentionProblem& problem, const ForwardTensors& tensors) {
   blocked_forward(kernels, problem, tensors);
 }
 
-template <const ForwardKernels& kernels>
+template <const BackwardKernels& kernels>
+void backward(const AttentionProblem& problem, const BackwardTensors& tensors) {
+  blocked_backward(kernels, problem, tensors);
+}
+
+template <const ForwardKernels& forward_kernels, const BackwardKernels& backward_kernels>
 constexpr Backend backend() {
-  return {forward<kernels>, rows_backward};
+  return {forward<forward_kernels>, backward<backward_kernels>};
 }
 
 }  // namespace
 
 const Backend* backend_of(Isa isa) {
-  static constexpr Backend portable = backend<kForwardPortable>();
+  static constexpr Backend portable = backend<kForwardPortable, kBackwardPortable>();
   if (isa == Isa::kPortable) return &portable;
 #if defined(__x86_64__)
-  static constexpr Backend avx2 = backend<kForwardAvx2>(), avx512 = backend<kForwardAvx512>();
+  static constexpr Backend avx2 = backend<kForwardAvx2, kBackwardAvx2>(),
+                           avx512 = backend<kForwardAvx512, kBackwardAvx512>();
   if (isa == Isa::kAvx2) return &avx2;
   if (isa == Isa::kAvx512) return &avx512;
 #endif

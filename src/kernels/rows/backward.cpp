@@ -3,7 +3,6 @@
 #include <limits>
 #include <vector>
 
-#include "counterpoise/parallel.h"
 #include "kernels/dtype.h"
 #include "kernels/rows/rows.h"
 #include "kernels/strips.h"
@@ -78,11 +77,9 @@ class HeadGradients {
 
 }  // namespace
 
-void rows_backward(const AttentionProblem& problem, const BackwardTensors& tensors) {
-  parallel_for(problem.shape.kv_heads, problem.threads, [&](int64_t kv_head) {
-    HeadGradients gradients(problem, tensors, kv_head);
-    for (const AttentionTile& tile : problem.tiles) gradients.add_tile(tile);
-  });
+void rows_backward_head(const AttentionProblem& problem, const BackwardTensors& tensors, int64_t kv_head) {
+  HeadGradients gradients(problem, tensors, kv_head);
+  for (const AttentionTile& tile : problem.tiles) gradients.add_tile(tile);
 }
 
 }  // namespace counterpoise

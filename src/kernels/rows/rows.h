@@ -4,10 +4,9 @@
 
 namespace counterpoise {
 
-// One row at a time, in plain float32 loops over the visible keys only: no masked key is ever read, so an
-// infinity or NaN reaches exactly the rows that see it. Runs anywhere; the blocked kernels hand it what they
-// cannot do exactly.
-void rows_forward(const AttentionProblem& problem, const ForwardTensors& tensors);
-void rows_backward(const AttentionProblem& problem, const BackwardTensors& tensors);
+// The backward pass one row at a time, in plain float32 loops over the visible keys only: no masked key is
+// ever read, so an infinity or NaN reaches exactly the rows that see it. The blocked kernels hand it such
+// heads. One key/value head and its query heads.
+void rows_backward_head(const AttentionProblem& problem, const BackwardTensors& tensors, int64_t kv_head);
 
 }  // namespace counterpoise

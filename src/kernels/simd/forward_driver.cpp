@@ -9,6 +9,7 @@
 #include "counterpoise/parallel.h"
 #include "kernels/dtype.h"
 #include "kernels/simd/buffer.h"
+#include "kernels/simd/float_rows.h"
 #include "kernels/simd/packed_kv.h"
 
 namespace counterpoise {
@@ -78,8 +79,8 @@ class ItemRunner {
   void begin_panel(const Panel& panel) {
     const int width = kernels_.width, rows = static_cast<int>(panel.rows.size());
     if (rows < width) std::fill_n(panel.q, problem_.shape.head_dim * width, 0.0f);
-    const auto [q, stride] = float_rows(tensors_.q, panel.rows);
-    kernels_.transpose(q, stride, rows, static_cast<int>(problem_.shape.head_dim),
+    const FloatRows q = float_rows(tensors_.q, panel.rows, head_, staging_.data());
+    kernels_.transpose(q.data, q.stride, rows, static_cast<int>(problem_.shape.head_dim),
                        static_cast<float>(problem_.shape.softmax_scale), panel.q, width);
     std::fill_n(panel.out, groups_ * kernels_.rows * width, 0.0f);
     std::fill_n(panel.max, width, kMinusInfinity);
@@ -185,15 +186,6 @@ class ItemRunner {
     kernels_.transpose(panel.out, width, dim, rows, 1, staging_.data(), dim);
     for (int i = 0; i < rows; ++i)
       store_row(staging_.data() + i * dim, dim, row_address(out, panel.rows.begin + i, head_), out.dtype);
-  }
-
-  // The rows as float32: in place, or widened into the staging buffer.
-  std::pair<const float*, int64_t> float_rows(const ConstTensorView& t, Range rows) {
-    if (t.dtype == DType::kFloat32)
-      return {static_cast<const float*>(row_address(t, rows.begin, head_)), t.token_stride};
-    for (int64_t i = 0; i < rows.size(); ++i)
-      load_row(row_address(t, rows.begin + i, head_), t.dtype, t.dim, staging_.data() + i * t.dim);
-    return {staging_.data(), t.dim};
   }
 
   float* lse_of(int64_t row) const { return static_cast<float*>(row_address(tensors_.lse, row, head_)); }

@@ -1,47 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/simd/kernels.h"
+#include "kernels/simd/register_tile.h"
 
-// The kernels of kernels.h, once for every vector type. Compiled per instruction set, so nothing here may
-// pull in an inline function of the standard library: the linker keeps one copy of those for all.
+// The forward kernels, once for every vector type.
 namespace counterpoise {
-
-// e^x for x <= 0; below -87.7 zero; NaN stays. 2^(x log2 e) with a degree-5 minimax polynomial on [-1/2, 1/2]
-// that is exact at 0, so that a single key weighs exactly 1. Error 1.3 * 2^-23.
-template <class V>
-inline typename V::Reg exp_nonpositive(typename V::Reg x) {
-  using Reg = typename V::Reg;
-  const Reg magic = V::set(12582912.0f + 127.0f);  // 1.5 * 2^23: the sum's low bits are the exponent + 127
-  const Reg log2_e = V::set(1.44269504f);
-  x = V::max(V::set(-88.0296919f), x);  // -127 ln 2
-  const Reg shifted = V::fma(x, log2_e, magic);
-  const Reg fraction = V::fma(x, log2_e, V::sub(magic, shifted));
-  Reg y = V::set(0.0013264716f);
-  y = V::fma(y, fraction, V::set(0.009671513f));
-  y = V::fma(y, fraction, V::set(0.05550734f));
-  y = V::fma(y, fraction, V::set(0.24022242f));
-  y = V::fma(y, fraction, V::set(0.693147f));
-  y = V::fma(y, fraction, V::set(1.0f));
-  return V::mul(y, V::power_from_low_bits(shifted));
-}
-
-// Register tile: acc[r][n] += sum over i of a[r][i * kStep] * b[i][n].
-template <class V, int kStep>
-inline void multiply_tile(const float* const (&a)[V::kRows], const float* b, int count,
-                          typename V::Reg (&acc)[V::kRows][3]) {
-#pragma GCC unroll 4
-  for (int i = 0; i < count; ++i) {
-    const typename V::Reg b0 = V::load(b), b1 = V::load(b + V::kLanes), b2 = V::load(b + 2 * V::kLanes);
-    b += 3 * V::kLanes;
-#pragma GCC unroll 8
-    for (int r = 0; r < V::kRows; ++r) {
-      const typename V::Reg x = V::set(a[r][i * kStep]);
-      acc[r][0] = V::fma(x, b0, acc[r][0]);
-      acc[r][1] = V::fma(x, b1, acc[r][1]);
-      acc[r][2] = V::fma(x, b2, acc[r][2]);
-    }
-  }
-}
 
 // p = s for the keys of the block, masked keys -inf; returns the running maximum.
 template <class V>
@@ -54,7 +17,7 @@ inline void score_tiles(const ScoreArgs& a, typename V::Reg (&top)[3]) {
     const float* rows[V::kRows];
     for (int r = 0; r < V::kRows; ++r) rows[r] = a.k + (key + r < a.end ? key + r : a.end - 1) * a.k_stride;
     Reg acc[V::kRows][3] = {};
-    multiply_tile<V, 1>(rows, a.q, a.dim, acc);
+    multiply_tile<V, V::kRows, 3>([&](int r, int i) { return rows[r] + i; }, a.q, a.dim, acc);
     if (key + V::kRows - 1 > a.high || key < a.low + kWidth - 1) {
       for (int r = 0; r < V::kRows; ++r) {
         const int x = key + r < a.end ? key + r : a.end - 1;
@@ -102,8 +65,6 @@ void values(const ValueArgs& a) {
   constexpr int kWidth = 3 * V::kLanes;
   for (int group = 0; group < a.groups; ++group) {
     const float* v = a.v + (static_cast<int64_t>(group) * a.keys + a.begin) * V::kRows;
-    const float* rows[V::kRows];
-    for (int r = 0; r < V::kRows; ++r) rows[r] = v + r;
     float* out = a.out + group * V::kRows * kWidth;
     typename V::Reg acc[V::kRows][3];
     for (int n = 0; n < 3; ++n) {
@@ -111,7 +72,8 @@ void values(const ValueArgs& a) {
       for (int r = 0; r < V::kRows; ++r)
         acc[r][n] = V::mul(V::load(out + r * kWidth + n * V::kLanes), rescale);
     }
-    multiply_tile<V, V::kRows>(rows, a.p + a.begin * kWidth, a.end - a.begin, acc);
+    multiply_tile<V, V::kRows, 3>([&](int r, int i) { return v + r + i * V::kRows; }, a.p + a.begin * kWidth,
+                                  a.end - a.begin, acc);
     for (int r = 0; r < V::kRows; ++r)
       for (int n = 0; n < 3; ++n) V::store(out + r * kWidth + n * V::kLanes, acc[r][n]);
   }

@@ -6,7 +6,8 @@ namespace counterpoise {
 
 struct VecAvx2 {
   static constexpr int kLanes = 8;
-  static constexpr int kRows = 4;  // 4 x 3 accumulators + 3 + 1 = all 16 registers
+  static constexpr int kRows = 4;       // 4 x 3 accumulators + 3 + 1 = all 16 registers
+  static constexpr int kOuterRows = 6;  // 6 x 2 accumulators + 2 + 1
   using Reg = __m256;
 
   static Reg load(const float* p) { return _mm256_loadu_ps(p); }

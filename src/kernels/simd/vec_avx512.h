@@ -7,6 +7,7 @@ namespace counterpoise {
 struct VecAvx512 {
   static constexpr int kLanes = 16;
   static constexpr int kRows = 8;  // 8 x 3 accumulators + 3 of 32 registers; broadcasts fold into the FMA
+  static constexpr int kOuterRows = 12;  // 12 x 2 accumulators + 2
   using Reg = __m512;
 
   static Reg load(const float* p) { return _mm512_loadu_ps(p); }

@@ -9,7 +9,8 @@ namespace counterpoise {
 template <int N>
 struct VecPortable {
   static constexpr int kLanes = N;
-  static constexpr int kRows = 4;  // rows of the register tile; kRows * 3 accumulators
+  static constexpr int kRows = 4;       // rows of the register tile; kRows * 3 accumulators
+  static constexpr int kOuterRows = 6;  // of the tile of kOuterRows * 2
   typedef float Reg __attribute__((vector_size(N * sizeof(float))));
   typedef int32_t Int __attribute__((vector_size(N * sizeof(int32_t))));
 

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+// What the blocked backward asks of an instruction set. Panels of queries as in kernels.h. A strip is the
+// other layout, for operands whose columns go into lanes: [ceil(dim / strip)][rows][strip], zero-padded.
+namespace counterpoise {
+
+// Keys [begin, end) of one block against one panel; the mask as in ScoreArgs.
+struct GradientArgs {
+  const float* q;     // [dim][width], scaled
+  const float* k;     // row of key 0
+  const float* dout;  // [value_dim][width]
+  const float* v;     // row of key 0
+  int64_t k_stride, v_stride;
+  int dim, value_dim;
+  int begin, end;
+  int low, high;
+  const float* lse;    // [width]; +inf: the lane takes no part
+  const float* delta;  // [width], sum of out * dout
+  float* p;            // out: [key][width], e^(s - lse), zero where masked
+  float* ds;           // out: [key][width], p (dp - delta)
+};
+
+// c[key][column] += sum over the panels' queries of weights[key][query] * strips[query][column].
+struct KeyGradientArgs {
+  struct Panel {
+    const float* weights;  // [key][width]
+    const float* strips;   // of the panel's queries
+    int begin, end;        // keys that have weights, in whole tiles of outer_rows
+  };
+  const Panel* panels;
+  int panel_count;
+  int begin, end;  // of all panels together
+  int strip_count;
+  float* c;  // [key][strip_count * strip]
+};
+
+// c[query][column] += sum over keys [begin, end) of ds[key][query] * strips[key][column], for one panel.
+struct QueryGradientArgs {
+  const float* ds;      // [key][width]
+  const float* strips;  // of the block's keys
+  int keys;             // in the block
+  int begin, end;
+  int rows, columns;  // of c that exist
+  float* c;
+  int64_t c_stride;
+};
+
+struct BackwardKernels {
+  int width;
+  int strip;       // columns of a strip
+  int outer_rows;  // divides width
+  int key_step;    // gradients writes rows up to the next multiple from begin
+  void (*gradients)(const GradientArgs&);
+  void (*key_gradients)(const KeyGradientArgs&);
+  void (*query_gradients)(const QueryGradientArgs&);
+  // rows x dim floats, times scale -> strips for `room` >= rows rows, the rest zero.
+  void (*pack_strips)(const float* from, int64_t stride, int rows, int room, int dim, float scale, float* to);
+  bool (*all_finite)(const float* from, int64_t stride, int rows, int dim);
+  // out[lane] = sum over c of a[c][lane] * b[c][lane], in the order in which gradients sums dp: where one key
+  // has all the weight, dp - delta is exactly zero.
+  void (*lane_dots)(const float* a, const float* b, int dim, float* out);
+  void (*transpose)(const float* from, int64_t from_stride, int rows, int columns, float scale, float* to,
+                    int64_t to_stride);
+};
+
+}  // namespace counterpoise

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/simd/backward_args.h"
+#include "kernels/simd/register_tile.h"
+
+// The backward kernels, once for every vector type.
+namespace counterpoise {
+
+template <class V>
+void gradients(const GradientArgs& a) {
+  using Reg = typename V::Reg;
+  constexpr int kWidth = 3 * V::kLanes, kRows = V::kRows;
+  for (int key = a.begin; key < a.end; key += kRows) {
+    // Beyond the end the last key is repeated and its weights are set to zero.
+    const float *k[kRows], *v[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      const int x = key + r < a.end ? key + r : a.end - 1;
+      k[r] = a.k + x * a.k_stride;
+      v[r] = a.v + x * a.v_stride;
+    }
+    float* p = a.p + key * kWidth;
+    float* ds = a.ds + key * kWidth;
+    const bool cut = key + kRows > a.end || key + kRows - 1 > a.high || key < a.low + kWidth - 1;
+    {
+      Reg s[kRows][3] = {};
+      multiply_tile<V, kRows, 3>([&](int r, int i) { return k[r] + i; }, a.q, a.dim, s);
+      for (int r = 0; r < kRows; ++r)
+        for (int n = 0; n < 3; ++n) V::store(p + r * kWidth + n * V::kLanes, s[r][n]);
+    }
+    Reg dp[kRows][3] = {};
+    multiply_tile<V, kRows, 3>([&](int r, int i) { return v[r] + i; }, a.dout, a.value_dim, dp);
+    for (int n = 0; n < 3; ++n) {
+      const Reg lse = V::load(a.lse + n * V::kLanes), delta = V::load(a.delta + n * V::kLanes);
+      for (int r = 0; r < kRows; ++r) {
+        float* p_lanes = p + r * kWidth + n * V::kLanes;
+        Reg x = V::sub(V::load(p_lanes), lse);
+        if (cut) {
+          const int first = key + r < a.end ? key + r - a.high - n * V::kLanes : kWidth;
+          x = V::keep_lanes(x, first, key + r - a.low - n * V::kLanes, V::set(-__builtin_inff()));
+        }
+        x = exp_nonpositive<V>(x);
+        V::store(p_lanes, x);
+        V::store(ds + r * kWidth + n * V::kLanes, V::mul(x, V::sub(dp[r][n], delta)));
+      }
+    }
+  }
+}
+
+template <class V>
+void key_gradients(const KeyGradientArgs& a) {
+  constexpr int kWidth = 3 * V::kLanes, kRows = V::kOuterRows, kStrip = 2 * V::kLanes;
+  const int64_t stride = static_cast<int64_t>(a.strip_count) * kStrip;
+  for (int strip = 0; strip < a.strip_count; ++strip) {
+    for (int key = a.begin; key < a.end; key += kRows) {
+      float* c = a.c + key * stride + strip * kStrip;
+      typename V::Reg acc[kRows][2];
+      for (int r = 0; r < kRows; ++r)
+        for (int n = 0; n < 2; ++n) acc[r][n] = V::load(c + r * stride + n * V::kLanes);
+      for (int i = 0; i < a.panel_count; ++i) {
+        const KeyGradientArgs::Panel& panel = a.panels[i];
+        if (key < panel.begin || key >= panel.end) continue;
+        const float* weights = panel.weights + key * kWidth;
+        multiply_tile<V, kRows, 2>([&](int r, int q) { return weights + r * kWidth + q; },
+                                   panel.strips + strip * kWidth * kStrip, kWidth, acc);
+      }
+      for (int r = 0; r < kRows; ++r)
+        for (int n = 0; n < 2; ++n) V::store(c + r * stride + n * V::kLanes, acc[r][n]);
+    }
+  }
+}
+
+template <class V>
+void query_gradients(const QueryGradientArgs& a) {
+  constexpr int kWidth = 3 * V::kLanes, kRows = V::kOuterRows, kStrip = 2 * V::kLanes;
+  for (int column = 0; column < a.columns; column += kStrip) {
+    const float* strips = a.strips + (static_cast<int64_t>(column) * a.keys + a.begin * kStrip);
+    for (int row = 0; row < a.rows; row += kRows) {
+      float* c = a.c + row * a.c_stride + column;
+      const float* ds = a.ds + a.begin * kWidth + row;
+      typename V::Reg acc[kRows][2];
+      const bool whole = row + kRows <= a.rows && column + kStrip <= a.columns;
+      for (int r = 0; r < kRows; ++r)
+        for (int n = 0; n < 2; ++n)
+          acc[r][n] = whole ? V::load(c + r * a.c_stride + n * V::kLanes) : V::zero();
+      multiply_tile<V, kRows, 2>([&](int r, int key) { return ds + key * kWidth + r; }, strips,
+                                 a.end - a.begin, acc);
+      if (whole) {
+        for (int r = 0; r < kRows; ++r)
+          for (int n = 0; n < 2; ++n) V::store(c + r * a.c_stride + n * V::kLanes, acc[r][n]);
+        continue;
+      }
+      for (int r = 0; r < kRows && row + r < a.rows; ++r) {
+        float lanes[kStrip];
+        for (int n = 0; n < 2; ++n) V::store(lanes + n * V::kLanes, acc[r][n]);
+        for (int x = 0; x < kStrip && column + x < a.columns; ++x) c[r * a.c_stride + x] += lanes[x];
+      }
+    }
+  }
+}
+
+template <class V>
+void pack_strips(const float* from, int64_t stride, int rows, int room, int dim, float scale, float* to) {
+  constexpr int kStrip = 2 * V::kLanes;
+  const typename V::Reg factor = V::set(scale);
+  for (int column = 0; column < dim; column += kStrip) {
+    for (int row = 0; row < room; ++row, to += kStrip) {
+      const float* x = from + row * stride + column;
+      if (row < rows && column + kStrip <= dim) {
+        for (int n = 0; n < 2; ++n) V::store(to + n * V::kLanes, V::mul(factor, V::load(x + n * V::kLanes)));
+      } else {
+        for (int i = 0; i < kStrip; ++i) to[i] = row < rows && column + i < dim ? scale * x[i] : 0.0f;
+      }
+    }
+  }
+}
+
+template <class V>
+bool all_finite(const float* from, int64_t stride, int rows, int dim) {
+  typename V::Reg poison = V::zero();  // 0 * x is NaN for an infinite or NaN x
+  float tail = 0;
+  for (int row = 0; row < rows; ++row) {
+    const float* x = from + row * stride;
+    int i = 0;
+    for (; i + V::kLanes <= dim; i += V::kLanes) poison = V::fma(V::load(x + i), V::zero(), poison);
+    for (; i < dim; ++i) tail += x[i] * 0.0f;
+  }
+  float lanes[V::kLanes];
+  V::store(lanes, poison);
+  for (int n = 0; n < V::kLanes; ++n) tail += lanes[n];
+  return tail == 0;
+}
+
+template <class V>
+void lane_dots(const float* a, const float* b, int dim, float* out) {
+  for (int n = 0; n < 3; ++n) {
+    typename V::Reg sum = V::zero();
+    for (int c = 0; c < dim; ++c)
+      sum = V::fma(V::load(a + (c * 3 + n) * V::kLanes), V::load(b + (c * 3 + n) * V::kLanes), sum);
+    V::store(out + n * V::kLanes, sum);
+  }
+}
+
+template <class V>
+constexpr BackwardKernels backward_kernels() {
+  return {3 * V::kLanes,  2 * V::kLanes,     V::kOuterRows,       V::kRows,
+          &gradients<V>,  &key_gradients<V>, &query_gradients<V>, &pack_strips<V>,
+          &all_finite<V>, &lane_dots<V>,     &V::transpose};
+}
+
+}  // namespace counterpoise

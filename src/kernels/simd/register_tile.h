@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+// What all blocked kernels are made of. Compiled per instruction set, so nothing here may pull in an inline
+// function of the standard library: the linker keeps one copy of those for all.
+namespace counterpoise {
+
+// e^x for x <= 0 and a little above; below -87.7 zero; NaN stays. 2^(x log2 e) with a degree-5 minimax
+// polynomial on [-1/2, 1/2] that is exact at 0, so that a single key weighs exactly 1. Error 1.3 * 2^-23.
+template <class V>
+inline typename V::Reg exp_nonpositive(typename V::Reg x) {
+  using Reg = typename V::Reg;
+  const Reg magic = V::set(12582912.0f + 127.0f);  // 1.5 * 2^23: the sum's low bits are the exponent + 127
+  const Reg log2_e = V::set(1.44269504f);
+  x = V::max(V::set(-88.0296919f), x);  // -127 ln 2
+  const Reg shifted = V::fma(x, log2_e, magic);
+  const Reg fraction = V::fma(x, log2_e, V::sub(magic, shifted));
+  Reg y = V::set(0.0013264716f);
+  y = V::fma(y, fraction, V::set(0.009671513f));
+  y = V::fma(y, fraction, V::set(0.05550734f));
+  y = V::fma(y, fraction, V::set(0.24022242f));
+  y = V::fma(y, fraction, V::set(0.693147f));
+  y = V::fma(y, fraction, V::set(1.0f));
+  return V::mul(y, V::power_from_low_bits(shifted));
+}
+
+// acc[r][n] += sum over i < count of *a(r, i) * b[i][n], all accumulators in registers.
+template <class V, int kRows, int kVectors, class Address>
+inline void multiply_tile(Address a, const float* b, int count, typename V::Reg (&acc)[kRows][kVectors]) {
+#pragma GCC unroll 4
+  for (int i = 0; i < count; ++i) {
+    typename V::Reg column[kVectors];
+#pragma GCC unroll 3
+    for (int n = 0; n < kVectors; ++n) column[n] = V::load(b + n * V::kLanes);
+    b += kVectors * V::kLanes;
+#pragma GCC unroll 12
+    for (int r = 0; r < kRows; ++r) {
+      const typename V::Reg x = V::set(*a(r, i));
+#pragma GCC unroll 3
+      for (int n = 0; n < kVectors; ++n) acc[r][n] = V::fma(x, column[n], acc[r][n]);
+    }
+  }
+}
+
+}  // namespace counterpoise

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random problems on every instruction set: the oracle, any number of threads bit for bit, partials that
+// merge to the whole, and memory that no tile covers left alone.
+#include "attention_cases.h"
+
+namespace counterpoise {
+namespace {
+
+using namespace testing_attention;
+
+// Tiles of random rectangles; q rows and kv rows overlap and have gaps.
+Problem random_problem(RandomStream& random) {
+  auto below = [&](int64_t n) { return static_cast<int64_t>(random.below(static_cast<uint64_t>(n))); };
+  Problem p;
+  p.shape.kv_heads = 1 + below(2);
+  p.shape.heads = p.shape.kv_heads * (1 + below(3));
+  p.shape.head_dim = 1 + below(70);
+  p.shape.v_head_dim = below(2) ? 0 : 1 + below(70);
+  p.shape.softmax_scale = below(2) ? 0 : 0.3;
+  const Mask masks[] = {
+      Mask::full(), Mask::causal(), Mask::sliding_window(1 + below(60)), {below(50), below(50)}};
+  p.mask = masks[below(4)];
+  p.layout = {below(5), below(5), below(5)};
+  p.q_rows = 1 + below(150);
+  p.kv_rows = 1 + below(150);
+  const int64_t far = below(2) ? int64_t{3} << 31 : 0;
+  for (int64_t i = below(5); i >= 0; --i) {
+    AttentionTile tile;
+    tile.q_row = below(p.q_rows);
+    tile.kv_row = below(p.kv_rows);
+    tile.q.begin = far + below(200);
+    tile.q.end = tile.q.begin + below(p.q_rows - tile.q_row + 1);
+    tile.kv.begin = far + below(200);
+    tile.kv.end = tile.kv.begin + below(p.kv_rows - tile.kv_row + 1);
+    tile.heads.begin = below(p.shape.heads);
+    tile.heads.end = tile.heads.begin + 1 + below(p.shape.heads - tile.heads.begin);
+    p.tiles.push_back(tile);
+  }
+  return p;
+}
+
+void expect_same_bytes(const Tensor& a, const Tensor& b, const char* name) {
+  ASSERT_EQ(a.bytes(), b.bytes()) << name << " depends on the number of threads";
+}
+
+class AttentionRandom : public ::testing::Test {
+ protected:
+  template <typename F>
+  void each_problem(uint64_t seed, int count, F check) {
+    for (const Isa isa : available_isas()) {
+      RandomStream random(seed);
+      for (int i = 0; i < count; ++i) {
+        const Problem p = random_problem(random);
+        SCOPED_TRACE(::testing::Message()
+                     << "seed " << seed << " problem " << i << " " << isa_name(isa) << " " << describe(p));
+        const Data data(p, random);
+        check(p, data, isa);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+};
+
+TEST_F(AttentionRandom, AgreesWithTheOracle) {
+  each_problem(1, 150, [](const Problem& p, const Data& data, Isa isa) {
+    expect_forward_matches(p, data, with_isa(isa));
+    expect_backward_matches(p, data, with_isa(isa));
+  });
+}
+
+TEST_F(AttentionRandom, ThreadsDoNotChangeABit) {
+  each_problem(2, 60, [](const Problem& p, const Data& data, Isa isa) {
+    const ForwardResult one = run_forward(p, data, with_isa(isa, 1));
+    const GradientResult one_back = run_backward(p, data, one, with_isa(isa, 1));
+    for (const int threads : {2, 3, 7}) {
+      const ForwardResult many = run_forward(p, data, with_isa(isa, threads));
+      expect_same_bytes(one.out, many.out, "out");
+      expect_same_bytes(one.lse, many.lse, "lse");
+      const GradientResult many_back = run_backward(p, data, one, with_isa(isa, threads));
+      expect_same_bytes(one_back.dq, many_back.dq, "dq");
+      expect_same_bytes(one_back.dk, many_back.dk, "dk");
+      expect_same_bytes(one_back.dv, many_back.dv, "dv");
+    }
+  });
+}
+
+// One call per tile, accumulated, and one call per tile merged by hand, against one call for all.
+TEST_F(AttentionRandom, PartialsMergeToTheWhole) {
+  each_problem(3, 60, [](const Problem& p, const Data& data, Isa isa) {
+    const auto oracle =
+        reference_forward<double>(p.tiles, p.shape, p.mask, data.q.view(), data.k.view(), data.v.view());
+    const auto plain =
+        reference_forward<float>(p.tiles, p.shape, p.mask, data.q.view(), data.k.view(), data.v.view());
+    Tolerance tolerance, lse_tolerance;
+    tolerance.note(oracle.out, plain.out);
+    lse_tolerance.note(oracle.lse, plain.lse);
+    // Every merge rounds out and lse once more, relative to the magnitude of the values.
+    const double merges = static_cast<double>(p.tiles.size()) * 4 * 0x1p-23;
+    auto identity = [&] {
+      ForwardResult r{Tensor(p.q_rows, p.shape.heads, p.shape.value_dim()),
+                      Tensor(p.q_rows, p.shape.heads, 1)};
+      r.out.fill(0);
+      r.lse.fill(-std::numeric_limits<float>::infinity());
+      return r;
+    };
+    ForwardResult accumulated = identity(), merged = identity();
+    for (const AttentionTile& tile : p.tiles) {
+      AttentionOptions options = with_isa(isa);
+      ForwardResult part = identity();
+      attention_forward({&tile, 1}, p.shape, p.mask,
+                        {data.q.view(), data.k.view(), data.v.view(), part.out.view(), part.lse.view()},
+                        options);
+      merge_partials(merged.out.view(), merged.lse.view(), part.out.view(), part.lse.view());
+      options.accumulate = true;
+      attention_forward(
+          {&tile, 1}, p.shape, p.mask,
+          {data.q.view(), data.k.view(), data.v.view(), accumulated.out.view(), accumulated.lse.view()},
+          options);
+    }
+    for (const ForwardResult* r : {&accumulated, &merged}) {
+      expect_close(r->out.values(), oracle.out, tolerance.allowed() + merges * tolerance.largest, "out");
+      expect_close(r->lse.values(), oracle.lse, lse_tolerance.allowed() + merges * lse_tolerance.largest,
+                   "lse");
+    }
+  });
+}
+
+// Gradients are added to what is there, and every float outside the tiles keeps its bits.
+TEST_F(AttentionRandom, GradientsAreAdded) {
+  each_problem(4, 60, [](const Problem& p, const Data& data, Isa isa) {
+    const ForwardResult forward = run_forward(p, data, with_isa(isa));
+    const GradientResult from_zero = run_backward(p, data, forward, with_isa(isa), 0);
+    const GradientResult from_one = run_backward(p, data, forward, with_isa(isa), 1);
+    auto expect_one_more = [](const Tensor& zero, const Tensor& one, const char* name) {
+      const std::vector<double> a = zero.values(), b = one.values();
+      double largest = 1;
+      for (const double x : a) largest = std::max(largest, std::abs(x));
+      for (size_t i = 0; i < a.size(); ++i)
+        ASSERT_NEAR(a[i] + 1, b[i], 16 * largest * 0x1p-23) << name << " " << i;
+    };
+    expect_one_more(from_zero.dq, from_one.dq, "dq");
+    expect_one_more(from_zero.dk, from_one.dk, "dk");
+    expect_one_more(from_zero.dv, from_one.dv, "dv");
+  });
+}
+
+}  // namespace
+}  // namespace counterpoise
