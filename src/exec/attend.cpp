@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The attend op of AttentionKernel: tiles of a plan become calls of the attention kernels.
+#include <cmath>
+
+#include "counterpoise/error.h"
+#include "exec/attention_kernel.h"
+
+namespace counterpoise {
+namespace {
+
+HeadShape head_shape(const AttentionShape& shape) {
+  return {shape.heads, shape.kv_heads, shape.head_dim, shape.v_head_dim, 0};
+}
+
+// Rows are checked against the plan; the kernels only need a count that covers them.
+constexpr int64_t kAnyRows = int64_t{1} << 40;
+
+// An `out` whose product with dout is delta, which is all that backward takes from it: delta / dout[j] at the
+// largest |dout[j]|, zero elsewhere (exact to an ulp).
+CountedFloats out_from_delta(const Rows& back, int64_t rows, const AttentionShape& shape,
+                             MemoryCounter& counter) {
+  const int64_t d = shape.head_dim, dv = shape.v_head_dim, count = rows * back.heads.size();
+  CountedFloats out(counter, count * dv);
+  std::fill_n(out.data(), out.size(), 0.0f);
+  for (int64_t i = 0; i < count; ++i) {
+    const float* dout = back.data + i * back.width + d;
+    int64_t largest = 0;
+    for (int64_t j = 1; j < dv; ++j) {
+      if (std::abs(dout[j]) > std::abs(dout[largest])) largest = j;
+    }
+    if (dout[largest] != 0) out.data()[i * dv + largest] = dout[dv + 1] / dout[largest];
+  }
+  return out;
+}
+
+}  // namespace
+
+bool AttentionKernel::Operands::operator==(const Operands& other) const {
+  return q.data == other.q.data && kv.data == other.kv.data && q_result.data == other.q_result.data &&
+         kv_result.data == other.kv_result.data && q_shift == other.q_shift && kv_shift == other.kv_shift;
+}
+
+std::pair<AttentionTile, AttentionKernel::Operands> AttentionKernel::resolve(const Tile& tile) const {
+  const auto [q, q_row] = locate(tile.q_buffer, tile.document, tile.q.begin);
+  const auto [kv, kv_row] = locate(tile.kv_buffer, tile.document, tile.kv.begin);
+  const auto [q_result, q_result_row] = locate(tile.q_result, tile.document, tile.q.begin);
+  Operands operands{q, kv, q_result, {}, q_result_row - q_row, 0};
+  if (tile.kv_result >= 0) {
+    const auto [kv_result, kv_result_row] = locate(tile.kv_result, tile.document, tile.kv.begin);
+    operands.kv_result = kv_result;
+    operands.kv_shift = kv_result_row - kv_row;
+  }
+  return {{tile.q, tile.kv, {tile.heads.begin, tile.heads.end}, q_row, kv_row}, operands};
+}
+
+double AttentionKernel::attend(std::span<const Tile> tiles) {
+  const double begin = cpu_now();
+  std::vector<AttentionTile> batch;
+  Operands operands;
+  for (const Tile& tile : tiles) {
+    const auto [task, wanted] = resolve(tile);
+    if (!batch.empty() && !(wanted == operands)) {
+      call(batch, operands);
+      batch.clear();
+    }
+    operands = wanted;
+    batch.push_back(task);
+  }
+  if (!batch.empty()) call(batch, operands);
+  cpu_seconds_ += cpu_now() - begin;
+  return 0;
+}
+
+// Messages move only when somebody looks after them, so long work is cut by heads and they are looked after
+// in between. Keys read in place need no care.
+void AttentionKernel::call(std::span<const AttentionTile> tiles, const Operands& operands) {
+  const auto run = [&](std::span<const AttentionTile> part) {
+    context_.backward ? call_backward(part, operands) : call_forward(part, operands);
+  };
+  if (options_.in_place || group_.size() == 1) return run(tiles);
+  const int64_t per_kv_head = plan_.shape.heads / plan_.shape.kv_heads;
+  std::vector<AttentionTile> part(tiles.begin(), tiles.end());
+  for (int64_t head = 0; head < plan_.shape.heads; head += per_kv_head) {
+    bool any = false;
+    for (size_t i = 0; i < tiles.size(); ++i) {
+      part[i].heads = intersect(tiles[i].heads, {head, head + per_kv_head});
+      any = any || !part[i].heads.empty();
+    }
+    if (!any) continue;
+    run(part);
+    group_.progress();
+  }
+}
+
+void AttentionKernel::call_forward(std::span<const AttentionTile> tiles, const Operands& o) {
+  const int64_t d = plan_.shape.head_dim, dv = plan_.shape.v_head_dim, heads = plan_.shape.heads,
+                kv_heads = plan_.shape.kv_heads;
+  ForwardTensors tensors;
+  tensors.q = o.q.view(0, kAnyRows, heads, 0, d);
+  tensors.k = o.kv.view(0, kAnyRows, kv_heads, 0, d);
+  tensors.v = o.kv.view(0, kAnyRows, kv_heads, d, dv);
+  tensors.out = o.q_result.view(o.q_shift, kAnyRows, heads, 0, dv);
+  tensors.lse = o.q_result.view(o.q_shift, kAnyRows, heads, dv, 1);
+  AttentionOptions options;
+  options.isa = options_.isa;
+  options.threads = options_.threads;
+  options.accumulate = true;
+  attention_forward(tiles, head_shape(plan_.shape), plan_.shape.mask, tensors, options);
+}
+
+void AttentionKernel::call_backward(std::span<const AttentionTile> tiles, const Operands& o) {
+  const int64_t d = plan_.shape.head_dim, dv = plan_.shape.v_head_dim, heads = plan_.shape.heads,
+                kv_heads = plan_.shape.kv_heads;
+  int64_t q_rows = 0;
+  for (const AttentionTile& tile : tiles) q_rows = std::max(q_rows, tile.q_row + tile.q.size());
+  const CountedFloats stand_in = out_from_delta(o.q, q_rows, plan_.shape, counter_);
+  const Rows out{stand_in.data(), o.q.heads, dv};
+  BackwardTensors tensors;
+  tensors.q = o.q.view(0, kAnyRows, heads, 0, d);
+  tensors.dout = o.q.view(0, kAnyRows, heads, d, dv);
+  tensors.lse = o.q.view(0, kAnyRows, heads, d + dv, 1);
+  tensors.out = out.view(0, kAnyRows, heads, 0, dv);
+  tensors.k = o.kv.view(0, kAnyRows, kv_heads, 0, d);
+  tensors.v = o.kv.view(0, kAnyRows, kv_heads, d, dv);
+  tensors.dq = o.q_result.view(o.q_shift, kAnyRows, heads, 0, d);
+  tensors.dk = o.kv_result.view(o.kv_shift, kAnyRows, kv_heads, 0, d);
+  tensors.dv = o.kv_result.view(o.kv_shift, kAnyRows, kv_heads, d, dv);
+  AttentionOptions options;
+  options.isa = options_.isa;
+  options.threads = options_.threads;
+  attention_backward(tiles, head_shape(plan_.shape), plan_.shape.mask, tensors, options);
+}
+
+}  // namespace counterpoise
