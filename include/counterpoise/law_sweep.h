@@ -32,13 +32,13 @@ struct LawSweep {
   std::vector<Need> needs;
 };
 
-inline constexpr int64_t kLawWindows = int64_t{1} << 17;
+inline constexpr int64_t kLawWindows = int64_t{1} << 17;  // unless asked for, and documents are not tiny
 
 // The laws for the configuration that `simulate` would run (its steps, sync and memory do not matter): cuts
 // up to `windows` windows as the simulator does, prices them, and takes the laws of what they cost, with the
-// correction for neighbours where windows stay in stream order. `target` > 1 asks for `needs`. Throws as
-// simulate does.
+// correction for neighbours where windows stay in stream order. Without `windows`, kLawWindows or as many as
+// 30 million documents fill, at least 8192. `target` > 1 asks for `needs`. Throws as simulate does.
 LawSweep law_sweep(const Lengths& lengths, const PieceTime& piece_time, const SimulationConfig& config,
-                   std::optional<double> target = {}, int64_t windows = kLawWindows);
+                   std::optional<double> target = {}, std::optional<int64_t> windows = {});
 
 }  // namespace counterpoise

@@ -18,7 +18,7 @@ namespace {
 struct LawVerb {
   LengthOptions lengths;
   SimulationOptions options;
-  std::string windows = format_size(kLawWindows);
+  std::string windows;
   double target = 1.1;
   std::string json;
 
@@ -29,11 +29,14 @@ struct LawVerb {
     const ProfilePtr profile = options.load_profile();
     const Lengths source = lengths.load();
     const LengthSummary summary = summarise(source);
-    const LawSweep sweep =
-        law_sweep(source, piece_time_of(*profile), config, target, parse_size(windows, "--windows"));
+    const LawSweep sweep = law_sweep(source, piece_time_of(*profile), config, target, windows_asked());
     const LawRecord record{source, summary, *profile, config, sweep, target};
     if (json != "-") fmt::print("{}", law_text(record));
     if (!json.empty()) write_json(json, "law", law_json(record));
+  }
+
+  std::optional<int64_t> windows_asked() const {
+    return windows.empty() ? std::nullopt : std::optional(parse_size(windows, "--windows"));
   }
 };
 
@@ -54,7 +57,9 @@ void add_law_options(CLI::App& sub, LawVerb& verb) {
   sub.add_option("--target", verb.target, "Slowdown to reach: slowest group over mean group")
       ->capture_default_str()
       ->type_name("X");
-  add_text_option(sub, "--windows", verb.windows, "Windows to take the distribution of costs from")
+  sub.add_option(
+         "--windows", verb.windows,
+         "Windows to take the distribution of costs from (default: 128k, fewer where documents are tiny)")
       ->type_name("N");
   add_text_option(sub, "--pack", o.pack, "Packing: concat, next_fit, best_fit_decreasing, one_document")
       ->type_name("POLICY");

@@ -34,13 +34,13 @@ std::string table_of(const LawSweep& sweep) {
                    {"1/CP"},
                    {"slowdown"},
                    {"Gaussian"},
-                   {"micro-batch sync"},
+                   {"every window"},
                    {"max/mean"},
                    {"max/min p50"},
                    {"p90"},
                    {"mean"},
                    {"P(< 2)"},
-                   {"8 groups: slowdown"},
+                   {"8 groups"},
                    {"P(< 2)"}});
   for (const LawRow& row : sweep.rows) {
     const Law& law = row.all;
@@ -114,7 +114,9 @@ std::string law_text(const LawRecord& record) {
   const std::string account = account_sentence(record.sweep.account);
   if (!account.empty()) text += "Packing: " + account + ".\n";
   return text +
-         "slowdown = E[slowest group] / E[mean group]; Gaussian = 1 + CV sqrt(2 ln groups); max/mean and "
+         "slowdown = E[slowest group] / E[mean group], groups meeting once a step or after every window, and "
+         "with 8 "
+         "groups;\nGaussian = 1 + CV sqrt(2 ln groups); max/mean and "
          "max/min are of one step.\nCommunication is not priced here.\n";
 }
 

@@ -24,7 +24,8 @@ struct LawRecord {
 // P(max/min < 2) from which a CP counts as balanced.
 inline constexpr double kBalancedShare = 0.95;
 
-// The first row from which on, up to the largest CP, every row passes; nullptr where the last fails.
+// The first row from which on, up to the largest CP, every row passes; nullptr where the last fails. Only
+// rows with four groups or more are judged balanced or not.
 const LawRow* first_within_target(const LawSweep& sweep, double target);
 const LawRow* first_balanced(const LawSweep& sweep);
 
@@ -36,6 +37,6 @@ nlohmann::ordered_json law_json(const LawRecord& record);
 nlohmann::ordered_json law_object(const Law& law);
 std::vector<std::string> law_sentences(const LawRecord& record);
 // Why the variance of these lengths' costs says little; empty where it does mean something.
-std::string tail_sentence(const LengthSummary& summary, int64_t window);
+std::string tail_sentence(const LengthSummary& summary);
 
 }  // namespace counterpoise

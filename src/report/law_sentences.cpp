@@ -9,11 +9,21 @@
 namespace counterpoise {
 namespace {
 
+// Rows whose max/min says something: `simulate` judges four groups or more.
+bool judged(const LawRow& row) {
+  return row.all.groups >= 4;
+}
+
 template <typename Passes>
 const LawRow* first_of_passing_end(const LawSweep& sweep, const Passes& passes) {
   const LawRow* first = nullptr;
-  for (auto row = sweep.rows.rbegin(); row != sweep.rows.rend() && passes(row->all); ++row) first = &*row;
+  for (auto row = sweep.rows.rbegin(); row != sweep.rows.rend() && passes(*row); ++row) first = &*row;
   return first;
+}
+
+const LawRow* last_judged(const LawSweep& sweep) {
+  const auto last = std::find_if(sweep.rows.rbegin(), sweep.rows.rend(), judged);
+  return last == sweep.rows.rend() ? nullptr : &*last;
 }
 
 std::string groups_of(const Law& law) {
@@ -54,15 +64,16 @@ std::string needs_sentence(const LawRecord& record) {
 std::string balance_sentence(const LawRecord& record) {
   if (const LawRow* row = first_balanced(record.sweep)) {
     return fmt::format(
-        "The slowest group takes less than twice the time of the fastest in {:.1f} % of steps at "
-        "CP = {} ({}), and in at least {:.0f} % from there on.",
-        100 * row->all.share_below_2, row->cp, groups_of(row->all), 100 * kBalancedShare);
+        "From CP = {} on the slowest group takes less than twice the time of the fastest in at least {:.0f} "
+        "% "
+        "of steps: {:.1f} % with {}.",
+        row->cp, 100 * kBalancedShare, 100 * row->all.share_below_2, groups_of(row->all));
   }
-  const Law& last = record.sweep.rows.back().all;
+  const LawRow* last = last_judged(record.sweep);
+  if (!last) return "No CP of the list leaves four groups or more, so max/min is not judged.";
   return fmt::format(
-      "Max/min below two is not the rule at any CP of the list: at CP = {} it holds in {:.1f} % of "
-      "steps ({}).",
-      record.sweep.rows.back().cp, 100 * last.share_below_2, groups_of(last));
+      "No CP of the list keeps max/min below two in {:.0f} % of steps: at CP = {} it is {:.1f} % with {}.",
+      100 * kBalancedShare, last->cp, 100 * last->all.share_below_2, groups_of(last->all));
 }
 
 std::string barrier_sentence(const LawRecord& record) {
@@ -86,27 +97,29 @@ std::string neighbours_sentence(const LawRecord& record) {
 }  // namespace
 
 const LawRow* first_within_target(const LawSweep& sweep, double target) {
-  return first_of_passing_end(sweep, [&](const Law& law) { return law.slowdown <= target; });
+  return first_of_passing_end(sweep, [&](const LawRow& row) { return row.all.slowdown <= target; });
 }
 
 const LawRow* first_balanced(const LawSweep& sweep) {
-  return first_of_passing_end(sweep, [](const Law& law) { return law.share_below_2 >= kBalancedShare; });
+  const LawRow* first = first_of_passing_end(
+      sweep, [](const LawRow& row) { return !judged(row) || row.all.share_below_2 >= kBalancedShare; });
+  return first && judged(*first) ? first : nullptr;
 }
 
-std::string tail_sentence(const LengthSummary& summary, int64_t window) {
+std::string tail_sentence(const LengthSummary& summary) {
   if (!summary.tail || summary.tail->squared_index >= 2) return "";
   return fmt::format(
-      "The tail of length^2 has index {:.2f}, below 2: its variance is not finite but for the longest "
-      "document ({}) and the window ({}). Read the variance columns and the Gaussian form as those "
-      "of this sample; slowdown and max/min are taken from the whole distribution.",
-      summary.tail->squared_index, format_size(summary.max), format_size(window));
+      "The tail index of length^2 is about {:.2f}, below 2: its variance is set by the longest documents "
+      "({} tokens) and by the window's cut, not by typical documents. Variance and the Gaussian form "
+      "describe this "
+      "sample only; slowdown, max/mean and max/min are taken from the whole distribution.",
+      summary.tail->squared_index, format_count(summary.max));
 }
 
 std::vector<std::string> law_sentences(const LawRecord& record) {
-  std::vector<std::string> all{
-      target_sentence(record),     needs_sentence(record),
-      balance_sentence(record),    barrier_sentence(record),
-      neighbours_sentence(record), tail_sentence(record.summary, record.config.pack.window)};
+  std::vector<std::string> all{target_sentence(record),     needs_sentence(record),
+                               balance_sentence(record),    barrier_sentence(record),
+                               neighbours_sentence(record), tail_sentence(record.summary)};
   std::erase(all, "");
   return all;
 }

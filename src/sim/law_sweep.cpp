@@ -38,6 +38,22 @@ Columns price(const Lengths& lengths, const PieceTime& piece_time, const Simulat
   return columns;
 }
 
+double mean_length(const Lengths& lengths) {
+  double sum = 0, weight = 0;
+  for (const int64_t length : lengths.corpus) sum += static_cast<double>(length), weight += 1;
+  for (const LengthBin& bin : lengths.bins) {
+    sum += bin.weight * static_cast<double>(bin.lo + bin.hi) / 2;
+    weight += bin.weight;
+  }
+  return weight > 0 ? sum / weight : 0;
+}
+
+int64_t default_windows(const Lengths& lengths, int64_t window) {
+  constexpr double kDocuments = 3e7, kFewest = 8192;
+  const double filled = kDocuments * mean_length(lengths) / static_cast<double>(window);
+  return static_cast<int64_t>(std::clamp(filled, kFewest, static_cast<double>(kLawWindows)));
+}
+
 struct Laws {
   Law all;
   std::optional<Law> fixed;
@@ -77,7 +93,7 @@ LawRow row_of(int64_t cp, const Laws& laws, const Laws& at_one) {
 std::vector<LawSweep::Need> needs_of(const std::vector<double>& costs, int64_t ranks, double target,
                                      const SimulationConfig& config) {
   std::vector<LawSweep::Need> needs{{8, {}}, {64, {}}};
-  if (ranks != 8 && ranks != 64) needs.push_back({ranks, {}});
+  if (ranks > 1 && ranks != 8 && ranks != 64) needs.push_back({ranks, {}});
   std::sort(needs.begin(), needs.end(), [](const auto& a, const auto& b) { return a.groups < b.groups; });
   const bool stream = config.window_order == WindowOrder::kStream;
   const CostDistribution window = cost_distribution(costs);
@@ -92,10 +108,12 @@ std::vector<LawSweep::Need> needs_of(const std::vector<double>& costs, int64_t r
 }  // namespace
 
 LawSweep law_sweep(const Lengths& lengths, const PieceTime& piece_time, const SimulationConfig& config,
-                   std::optional<double> target, int64_t windows) {
+                   std::optional<double> target, std::optional<int64_t> windows) {
   check_config(config);
-  if (windows < 1) throw_error(ErrorKind::kUsage, "--windows: {}; at least 1 is needed", windows);
-  Columns columns = price(lengths, piece_time, config, windows);
+  if (windows && *windows < 1)
+    throw_error(ErrorKind::kUsage, "--windows: {}; at least 1 is needed", *windows);
+  Columns columns =
+      price(lengths, piece_time, config, windows.value_or(default_windows(lengths, config.pack.window)));
   const auto priced = static_cast<int64_t>(columns.costs.front().size());
   if (priced < config.ranks) {
     throw_error(ErrorKind::kBadInput,
