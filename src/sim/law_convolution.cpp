@@ -156,12 +156,15 @@ CostDistribution mean_of_windows(const CostDistribution& window, int64_t windows
   if (choose_at_most(windows, static_cast<int64_t>(window.value.size()) - 1, kEnumerated) <= kEnumerated) {
     return enumerate_means(window, windows);
   }
+  // Costs that differ by rounding only are one cost.
+  const double center = window.mean();
+  if (std::sqrt(window.variance()) <= 1e-12 * center) return {{center}, {1}, {}};
   const Grid grid = choose_grid(window, windows);
   CostDistribution mean = convolve_on_grid(window, windows, grid);
   if (grid.lattice) return normalised(std::move(mean));
   refine_low_end(mean, window, windows);
   mean = normalised(std::move(mean));
-  keep_mean(mean, window.mean());
+  keep_mean(mean, center);
   return mean;
 }
 

@@ -61,7 +61,7 @@ CostDistribution splice(const CostDistribution& low, const CostDistribution& mea
 void refine_low_end(CostDistribution& mean, const CostDistribution& window, int64_t c) {
   const double floor = window.value.front();
   const auto count = static_cast<double>(c);
-  if (count * kFineCells > kNodes / 4) return;  // many windows: no gain, and hardly any mass so low
+  if (4 * count * kFineCells > kNodes) return;  // many windows: no gain, and hardly any mass so low
   for (int level = 0; level < kMostLevels; ++level) {
     const double below = kFineCells * mean.cell.front();
     if (below <= floor || below >= mean.value.back() || mass_below(mean, below) < kNegligible) return;

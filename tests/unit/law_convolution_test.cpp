@@ -81,6 +81,20 @@ TEST(LawConvolution, KeepsMeanAndVariance) {
   }
 }
 
+TEST(LawConvolution, CostsThatDifferByRoundingAreOneCost) {
+  std::vector<double> costs;
+  for (int i = 0; i < 1000; ++i) costs.push_back(0.1 * (1 + 1e-15 * i));
+  for (const int64_t c : {2, 64}) {
+    const CostDistribution mean = mean_of_windows(cost_distribution(costs), c);
+    EXPECT_EQ(mean.value.size(), 1u);
+    EXPECT_NEAR(law_of(costs, c, 64).slowdown, 1, 1e-9);
+  }
+  // A spread of 1e-6 is one.
+  for (size_t i = 0; i < costs.size(); ++i) costs[i] = 1 + 1e-6 * std::sqrt(double(i));
+  const CostDistribution window = cost_distribution(costs);
+  EXPECT_NEAR(mean_of_windows(window, 8).variance() * 8 / window.variance(), 1, 1e-3);
+}
+
 TEST(LawConvolution, OneHugeCostAmongSmallOnes) {
   // A median of 1 and 1 window in 1000 that costs 1000: the mean of c has steps near k * 1000 / c.
   std::vector<double> costs(999);
