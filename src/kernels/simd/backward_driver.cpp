@@ -18,8 +18,8 @@
 namespace counterpoise {
 namespace {
 
-constexpr int64_t kKeysPerBlock = 96;  // a multiple of every key_step and outer_rows
-constexpr int64_t kPanelsPerBlock = 2;
+constexpr int64_t kMaxKeysPerBlock = 96;  // a multiple of every key_step and outer_rows, as is 72
+constexpr int64_t kPanelsPerBlock = 4;
 constexpr int64_t kWorkspaceFloats = int64_t{1} << 26;  // packed queries held at once, one head at least
 
 int64_t round_up(int64_t x, int64_t step) {
@@ -71,22 +71,23 @@ class ItemRunner {
         packed_(packed),
         k_columns_(round_up(problem.shape.head_dim, kernels.strip)),
         v_columns_(round_up(problem.shape.v_head_dim, kernels.strip)),
-        weights_floats_((kKeysPerBlock + 16) * kernels.width),
+        weights_floats_((kMaxKeysPerBlock + 16) * kernels.width),
         weights_(2 * kPanelsPerBlock * weights_floats_),
-        k_strips_(kKeysPerBlock * k_columns_),
-        dk_(kKeysPerBlock * k_columns_),
-        dv_(kKeysPerBlock * v_columns_),
-        staging_(kKeysPerBlock * (problem.shape.head_dim + problem.shape.v_head_dim)) {}
+        k_strips_(kMaxKeysPerBlock * k_columns_),
+        dk_(kMaxKeysPerBlock * k_columns_),
+        dv_(kMaxKeysPerBlock * v_columns_),
+        staging_(kMaxKeysPerBlock * (problem.shape.head_dim + problem.shape.v_head_dim)) {}
 
   void begin(const BackwardPlan::Item& item) {
     rows_ = kv_.rows(item.block);
     kv_head_ = item.kv_head;
     k_ = float_rows(tensors_.k, rows_, kv_head_, staging_.data());
-    v_ = float_rows(tensors_.v, rows_, kv_head_, staging_.data() + kKeysPerBlock * problem_.shape.head_dim);
+    v_ =
+        float_rows(tensors_.v, rows_, kv_head_, staging_.data() + kMaxKeysPerBlock * problem_.shape.head_dim);
     kernels_.pack_strips(k_.data, k_.stride, keys(), keys(), dim(),
                          static_cast<float>(problem_.shape.softmax_scale), k_strips_.data());
-    std::fill_n(dk_.data(), kKeysPerBlock * k_columns_, 0.0f);
-    std::fill_n(dv_.data(), kKeysPerBlock * v_columns_, 0.0f);
+    std::fill_n(dk_.data(), kMaxKeysPerBlock * k_columns_, 0.0f);
+    std::fill_n(dv_.data(), kMaxKeysPerBlock * v_columns_, 0.0f);
   }
 
   // p and ds of the visit, and what they add to dk and dv.
@@ -295,7 +296,8 @@ class HeadBatch {
 
 void blocked_backward(const BackwardKernels& kernels, const AttentionProblem& problem,
                       const BackwardTensors& tensors) {
-  const KvBlocks kv(problem.tiles, kKeysPerBlock);
+  // K, V, their strips and gradients stay in the second-level cache while queries stream by.
+  const KvBlocks kv(problem.tiles, problem.shape.head_dim > 96 ? 72 : kMaxKeysPerBlock);
   const QueryBlocks queries(problem.tiles, kernels.width, kPanelsPerBlock);
   const int64_t per_head = PackedQueries::floats_per_panel(kernels, problem.shape) * problem.group() *
                            static_cast<int64_t>(queries.panels.size());

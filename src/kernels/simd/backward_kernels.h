@@ -12,25 +12,27 @@ void gradients(const GradientArgs& a) {
   constexpr int kWidth = 3 * V::kLanes, kRows = V::kRows;
   for (int key = a.begin; key < a.end; key += kRows) {
     // Beyond the end the last key is repeated and its weights are set to zero.
-    const float *k[kRows], *v[kRows];
+    SeparateRows<kRows> k, v;
     for (int r = 0; r < kRows; ++r) {
       const int x = key + r < a.end ? key + r : a.end - 1;
-      k[r] = a.k + x * a.k_stride;
-      v[r] = a.v + x * a.v_stride;
+      k.p[r] = a.k + x * a.k_stride;
+      v.p[r] = a.v + x * a.v_stride;
     }
     float* p = a.p + key * kWidth;
     float* ds = a.ds + key * kWidth;
     const bool cut = key + kRows > a.end || key + kRows - 1 > a.high || key < a.low + kWidth - 1;
     {
       Reg s[kRows][3] = {};
-      multiply_tile<V, kRows, 3>([&](int r, int i) { return k[r] + i; }, a.q, a.dim, s);
+      multiply_tile<V>(k, a.q, a.dim, s);
       for (int r = 0; r < kRows; ++r)
         for (int n = 0; n < 3; ++n) V::store(p + r * kWidth + n * V::kLanes, s[r][n]);
     }
     Reg dp[kRows][3] = {};
-    multiply_tile<V, kRows, 3>([&](int r, int i) { return v[r] + i; }, a.dout, a.value_dim, dp);
+    multiply_tile<V>(v, a.dout, a.value_dim, dp);
+#pragma GCC unroll 3
     for (int n = 0; n < 3; ++n) {
       const Reg lse = V::load(a.lse + n * V::kLanes), delta = V::load(a.delta + n * V::kLanes);
+#pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r) {
         float* p_lanes = p + r * kWidth + n * V::kLanes;
         Reg x = V::sub(V::load(p_lanes), lse);
@@ -60,8 +62,8 @@ void key_gradients(const KeyGradientArgs& a) {
         const KeyGradientArgs::Panel& panel = a.panels[i];
         if (key < panel.begin || key >= panel.end) continue;
         const float* weights = panel.weights + key * kWidth;
-        multiply_tile<V, kRows, 2>([&](int r, int q) { return weights + r * kWidth + q; },
-                                   panel.strips + strip * kWidth * kStrip, kWidth, acc);
+        multiply_tile<V>(StridedRows<kWidth, 1>{weights}, panel.strips + strip * kWidth * kStrip, kWidth,
+                         acc);
       }
       for (int r = 0; r < kRows; ++r)
         for (int n = 0; n < 2; ++n) V::store(c + r * stride + n * V::kLanes, acc[r][n]);
@@ -82,18 +84,16 @@ void query_gradients(const QueryGradientArgs& a) {
       for (int r = 0; r < kRows; ++r)
         for (int n = 0; n < 2; ++n)
           acc[r][n] = whole ? V::load(c + r * a.c_stride + n * V::kLanes) : V::zero();
-      multiply_tile<V, kRows, 2>([&](int r, int key) { return ds + key * kWidth + r; }, strips,
-                                 a.end - a.begin, acc);
-      if (whole) {
-        for (int r = 0; r < kRows; ++r)
-          for (int n = 0; n < 2; ++n) V::store(c + r * a.c_stride + n * V::kLanes, acc[r][n]);
-        continue;
-      }
-      for (int r = 0; r < kRows && row + r < a.rows; ++r) {
-        float lanes[kStrip];
-        for (int n = 0; n < 2; ++n) V::store(lanes + n * V::kLanes, acc[r][n]);
-        for (int x = 0; x < kStrip && column + x < a.columns; ++x) c[r * a.c_stride + x] += lanes[x];
-      }
+      multiply_tile<V>(StridedRows<1, kWidth>{ds}, strips, a.end - a.begin, acc);
+      float edge[kRows * kStrip];
+      float* to = whole ? c : edge;
+      const int64_t to_stride = whole ? a.c_stride : kStrip;
+      for (int r = 0; r < kRows; ++r)
+        for (int n = 0; n < 2; ++n) V::store(to + r * to_stride + n * V::kLanes, acc[r][n]);
+      if (whole) continue;
+      for (int r = 0; r < kRows && row + r < a.rows; ++r)
+        for (int x = 0; x < kStrip && column + x < a.columns; ++x)
+          c[r * a.c_stride + x] += edge[r * kStrip + x];
     }
   }
 }

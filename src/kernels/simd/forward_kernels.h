@@ -14,10 +14,10 @@ inline void score_tiles(const ScoreArgs& a, typename V::Reg (&top)[3]) {
   for (int n = 0; n < 3; ++n) top[n] = V::load(a.max + n * V::kLanes);
   for (int key = a.begin; key < a.end; key += V::kRows) {
     // Beyond the end the last key is repeated: its logit changes no maximum and is never read.
-    const float* rows[V::kRows];
-    for (int r = 0; r < V::kRows; ++r) rows[r] = a.k + (key + r < a.end ? key + r : a.end - 1) * a.k_stride;
+    SeparateRows<V::kRows> rows;
+    for (int r = 0; r < V::kRows; ++r) rows.p[r] = a.k + (key + r < a.end ? key + r : a.end - 1) * a.k_stride;
     Reg acc[V::kRows][3] = {};
-    multiply_tile<V, V::kRows, 3>([&](int r, int i) { return rows[r] + i; }, a.q, a.dim, acc);
+    multiply_tile<V>(rows, a.q, a.dim, acc);
     if (key + V::kRows - 1 > a.high || key < a.low + kWidth - 1) {
       for (int r = 0; r < V::kRows; ++r) {
         const int x = key + r < a.end ? key + r : a.end - 1;
@@ -72,8 +72,7 @@ void values(const ValueArgs& a) {
       for (int r = 0; r < V::kRows; ++r)
         acc[r][n] = V::mul(V::load(out + r * kWidth + n * V::kLanes), rescale);
     }
-    multiply_tile<V, V::kRows, 3>([&](int r, int i) { return v + r + i * V::kRows; }, a.p + a.begin * kWidth,
-                                  a.end - a.begin, acc);
+    multiply_tile<V>(StridedRows<1, V::kRows>{v}, a.p + a.begin * kWidth, a.end - a.begin, acc);
     for (int r = 0; r < V::kRows; ++r)
       for (int n = 0; n < 3; ++n) V::store(out + r * kWidth + n * V::kLanes, acc[r][n]);
   }

@@ -25,21 +25,61 @@ inline typename V::Reg exp_nonpositive(typename V::Reg x) {
   return V::mul(y, V::power_from_low_bits(shifted));
 }
 
-// acc[r][n] += sum over i < count of *a(r, i) * b[i][n], all accumulators in registers.
-template <class V, int kRows, int kVectors, class Address>
-inline void multiply_tile(Address a, const float* b, int count, typename V::Reg (&acc)[kRows][kVectors]) {
-#pragma GCC unroll 4
-  for (int i = 0; i < count; ++i) {
-    typename V::Reg column[kVectors];
-#pragma GCC unroll 3
-    for (int n = 0; n < kVectors; ++n) column[n] = V::load(b + n * V::kLanes);
-    b += kVectors * V::kLanes;
-#pragma GCC unroll 12
-    for (int r = 0; r < kRows; ++r) {
-      const typename V::Reg x = V::set(*a(r, i));
-#pragma GCC unroll 3
-      for (int n = 0; n < kVectors; ++n) acc[r][n] = V::fma(x, column[n], acc[r][n]);
+// Where the left operand of a register tile lies. The compiler must not see through the pointers: it would
+// merge them into index arithmetic that costs more issue slots than the loads themselves.
+template <int kCount>
+struct SeparateRows {  // element (row, i) at p[row][i]
+  const float* p[kCount];
+
+  float at(int row, int i) const { return p[row][i]; }
+  void advance(int steps) {
+    for (int r = 0; r < kCount; ++r) {
+      p[r] += steps;
+      asm("" : "+r"(p[r]));
     }
+  }
+};
+
+template <int kRowStride, int kStep>
+struct StridedRows {  // element (row, i) at p[row * kRowStride + i * kStep]
+  const float* p;
+
+  float at(int row, int i) const { return p[row * kRowStride + i * kStep]; }
+  void advance(int steps) {
+    p += steps * kStep;
+    asm("" : "+r"(p));
+  }
+};
+
+template <class V, int kRows, int kVectors, class Rows>
+[[gnu::always_inline]] inline void multiply_step(const Rows& a, int i, const float* b,
+                                                 typename V::Reg (&acc)[kRows][kVectors]) {
+  typename V::Reg column[kVectors];
+  for (int n = 0; n < kVectors; ++n) column[n] = V::load(b + (i * kVectors + n) * V::kLanes);
+  for (int r = 0; r < kRows; ++r) {
+    const typename V::Reg x = V::set(a.at(r, i));
+    for (int n = 0; n < kVectors; ++n) acc[r][n] = V::fma(x, column[n], acc[r][n]);
+  }
+}
+
+// acc[r][n] += sum over i < count of a(r, i) * b[i][n], all accumulators in registers.
+template <class V, int kRows, int kVectors, class Rows>
+[[gnu::always_inline]] inline void multiply_tile(Rows a, const float* b, int count,
+                                                 typename V::Reg (&acc)[kRows][kVectors]) {
+  for (; count >= 4; count -= 4) {
+    if constexpr (requires { V::multiply4(a, b, acc); }) {
+      V::multiply4(a, b, acc);
+    } else {
+      for (int i = 0; i < 4; ++i) multiply_step<V>(a, i, b, acc);
+    }
+    a.advance(4);
+    b += 4 * kVectors * V::kLanes;
+    asm("" : "+r"(b));
+  }
+  for (; count > 0; --count) {
+    multiply_step<V>(a, 0, b, acc);
+    a.advance(1);
+    b += kVectors * V::kLanes;
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kernels/simd/tile_avx2.h"
 #include "kernels/simd/transpose_x86.h"
 
 namespace counterpoise {
@@ -30,6 +31,10 @@ struct VecAvx2 {
   }
   static Reg power_from_low_bits(Reg x) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(x), 23));
+  }
+  template <class Rows, int kHeight, int kVectors>
+  [[gnu::always_inline]] static void multiply4(const Rows& a, const float* b, Reg (&acc)[kHeight][kVectors]) {
+    multiply4_avx2(a, b, acc);
   }
   static void transpose(const float* from, int64_t from_stride, int rows, int columns, float scale, float* to,
                         int64_t to_stride) {

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Times the attention kernels against the multiply-add peak of this core and against torch.
+
+One process; every round runs peak, ours, torch in turn, so that a busy neighbour slows all three alike. Ratios are
+taken from best-of-N on process CPU time (wall time with more than one thread); the median of the paired ratios
+stands beside. Every timed result is checked against float64 attention in the same run.
+"""
+import argparse
+import ctypes
+import json
+import math
+import os
+import random
+import sys
+import time
+
+I64, F32P, PTR = ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
+
+
+class Call(ctypes.Structure):
+    _fields_ = [(n, I64) for n in "tokens heads kv_heads head_dim dtype causal tile_count".split()] + [
+        ("tiles", ctypes.POINTER(I64)), ("threads", I64), ("isa", ctypes.c_char_p)] + [
+        (n, PTR) for n in "q k v out dout lse dq dk dv".split()]
+
+
+def load(path):
+    library = ctypes.CDLL(os.path.abspath(path))
+    for name in ("cp_last_error", "cp_cpu", "cp_isa"):
+        getattr(library, name).restype = ctypes.c_char_p
+    library.cp_peak.restype = library.cp_flops.restype = ctypes.c_double
+    library.cp_peak.argtypes = [ctypes.c_char_p, I64]
+    return library
+
+
+def document_tiles(lengths, heads):
+    rows, tiles = 0, []
+    for n in lengths:
+        tiles.append((0, n, 0, n, 0, heads, rows, rows))
+        rows += n
+    return tiles
+
+
+def zigzag_tiles(length, cp, rank, heads):
+    """The rank's two chunks of a document cut into 2 cp, rows stored in place."""
+    cut = [length * i // (2 * cp) for i in range(2 * cp + 1)]
+    return [(cut[c], cut[c + 1], 0, cut[c + 1], 0, heads, cut[c], 0) for c in (rank, 2 * cp - 1 - rank)]
+
+
+class Case:
+    """One problem with its data, in plain buffers that both sides read."""
+
+    def __init__(self, name, tiles, tokens, heads, kv_heads, dim, causal, dtype, backward, threads):
+        self.name, self.tiles, self.tokens, self.dim = name, tiles, tokens, dim
+        self.heads, self.kv_heads, self.causal = heads, kv_heads, causal
+        self.dtype, self.backward, self.threads = dtype, backward, threads
+
+    def describe(self):
+        kind = "backward" if self.backward else "forward"
+        return f"{self.name} d{self.dim} {'causal' if self.causal else 'full'} {kind} {self.dtype} x{self.threads}"
+
+
+def timed(clock, work, repeat=1):
+    begin = clock()
+    for _ in range(repeat):
+        work()
+    return (clock() - begin) / repeat
+
+
+class Ours:
+    def __init__(self, library, case, isa, np):
+        self.library, self.case, rng = library, case, np.random.default_rng(1)
+        shapes = {"q": case.heads, "dout": case.heads, "k": case.kv_heads, "v": case.kv_heads, "out": case.heads}
+        self.arrays = {n: rng.standard_normal((case.tokens, h, case.dim), dtype=np.float32)
+                       for n, h in shapes.items()}
+        if case.dtype == "bfloat16":  # truncated to bfloat16; the exact values that both sides then see
+            self.wide = {n: (a.view(np.uint32) & 0xFFFF0000).view(np.float32) for n, a in self.arrays.items()}
+            self.arrays = {n: (a.view(np.uint32) >> 16).astype(np.uint16) for n, a in self.arrays.items()}
+        else:
+            self.wide = self.arrays
+        self.arrays["lse"] = np.zeros((case.heads, case.tokens), np.float32)
+        for n in "qkv":
+            self.arrays["d" + n] = np.zeros(self.arrays[n].shape, np.float32)
+        flat = [x for t in case.tiles for x in t]
+        self.call = Call(case.tokens, case.heads, case.kv_heads, case.dim, 1 if case.dtype == "bfloat16" else 0,
+                         int(case.causal), len(case.tiles), (I64 * len(flat))(*flat), case.threads, isa.encode(),
+                         *[self.arrays[n].ctypes.data for n in "q k v out dout lse dq dk dv".split()])
+        self.flops = library.cp_flops(ctypes.byref(self.call), int(case.backward))
+
+    def run(self, name):
+        if getattr(self.library, name)(ctypes.byref(self.call)):
+            sys.exit("bench/kernels: " + self.library.cp_last_error().decode())
+
+    def forward(self):
+        self.run("cp_forward")
+
+    def backward(self):
+        self.run("cp_backward")
+
+    def output(self, name, np):
+        a = self.arrays[name]
+        return (a.astype(np.uint32) << 16).view(np.float32) if a.dtype == np.uint16 else a
+
+
+def reference(case, wide, np, head, rows):
+    """float64 attention of a few rows of one head: out, dq."""
+    results = {}
+    scale = 1 / math.sqrt(case.dim)
+    kv_head = head // (case.heads // case.kv_heads)
+    for q0, q1, k0, k1, _, _, q_row, kv_row in case.tiles:
+        k = wide["k"][kv_row:kv_row + k1 - k0, kv_head].astype(np.float64)
+        v = wide["v"][kv_row:kv_row + k1 - k0, kv_head].astype(np.float64)
+        for row in rows:
+            if not q_row <= row < q_row + q1 - q0:
+                continue
+            position = q0 + row - q_row
+            s = k @ wide["q"][row, head].astype(np.float64) * scale
+            if case.causal:
+                s[max(0, position + 1 - k0):] = -np.inf
+            p = np.exp(s - s.max())
+            p /= p.sum()
+            out, dp = p @ v, v @ wide["dout"][row, head].astype(np.float64)
+            results[row] = (out, (p * (dp - p @ dp)) @ k * scale)
+    return results
+
+
+def check(case, ours, np):
+    """Largest error of out (and dq) over sampled rows, relative to the largest magnitude."""
+    rows = sorted({t[6] + random.randrange(t[1] - t[0]) for t in random.sample(case.tiles, min(6, len(case.tiles)))} |
+                  {random.randrange(case.tokens) for _ in range(6)})
+    error = 0
+    for head in {0, case.heads - 1}:
+        for row, (out, dq) in reference(case, ours.wide, np, head, rows).items():
+            pairs = [(ours.output("out", np)[row, head], out)]
+            if case.backward:
+                pairs.append((ours.arrays["dq"][row, head], dq))
+            for actual, expected in pairs:
+                error = max(error, float(np.abs(actual - expected).max() / max(1e-3, np.abs(expected).max())))
+    limit = 2e-2 if case.dtype == "bfloat16" else 2e-5
+    return error, error <= limit
+
+
+class Torch:
+    """torch's scaled_dot_product_attention; several documents one after another."""
+
+    def __init__(self, torch, case, ours):
+        self.torch, self.case = torch, case
+        dtype = torch.bfloat16 if case.dtype == "bfloat16" else torch.float32
+        tensor = lambda n: torch.from_numpy(ours.wide[n]).to(dtype)
+        self.documents = []
+        for q0, q1, k0, k1, _, _, q_row, kv_row in case.tiles:
+            if (q0, q1, q_row) != (k0, k1, kv_row):
+                raise ValueError("torch has no tiles")
+            part = slice(q_row, q_row + q1 - q0)
+            q, k, v, dout = (tensor(n)[part].transpose(0, 1).unsqueeze(0).contiguous() for n in ("q", "k", "v", "dout"))
+            for t in (q, k, v):
+                t.requires_grad_(case.backward)
+            self.documents.append((q, k, v, dout))
+
+    def attend(self, q, k, v):
+        return self.torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, is_causal=self.case.causal, enable_gqa=self.case.heads != self.case.kv_heads)
+
+    def forward(self):
+        with self.torch.no_grad():
+            for q, k, v, _ in self.documents:
+                self.attend(q, k, v)
+
+    def prepare_backward(self):
+        self.outputs = [self.attend(q, k, v) for q, k, v, _ in self.documents]
+
+    def backward(self):
+        for out, (q, k, v, dout) in zip(self.outputs, self.documents):
+            self.torch.autograd.grad(out, (q, k, v), dout, retain_graph=True)
+
+
+def measure(library, case, isa, rounds, np, torch):
+    ours = Ours(library, case, isa, np)
+    ours.forward()
+    if case.backward:
+        ours.backward()
+    error, ok = check(case, ours, np)
+    peer = None
+    if torch is not None and all(t[:2] == t[2:4] and t[6] == t[7] for t in case.tiles):
+        torch.set_num_threads(case.threads)
+        peer = Torch(torch, case, ours)
+        peer.forward()
+        if case.backward:
+            peer.prepare_backward()
+            peer.backward()
+    clock = time.process_time if case.threads == 1 else time.perf_counter
+    mine = ours.backward if case.backward else ours.forward
+    repeat = max(1, int(5e8 / ours.flops))
+    samples = {"peak": [], "ours": [], "torch": []}
+    for _ in range(rounds):
+        burst = time.process_time()
+        flops = library.cp_peak(isa.encode(), 300000)
+        samples["peak"].append(flops / (time.process_time() - burst))
+        samples["ours"].append(ours.flops / timed(clock, mine, repeat))
+        if peer:
+            samples["torch"].append(ours.flops / timed(clock, peer.backward if case.backward else peer.forward, repeat))
+    peak = max(samples["peak"]) * case.threads
+    median = lambda values: sorted(values)[len(values) // 2] if values else None
+    row = {
+        "case": case.name, "head_dim": case.dim, "heads": case.heads, "kv_heads": case.kv_heads,
+        "mask": "causal" if case.causal else "full", "pass": "backward" if case.backward else "forward",
+        "dtype": case.dtype, "threads": case.threads, "rounds": rounds, "peak_gflops": peak / 1e9,
+        "gflops": max(samples["ours"]) / 1e9, "of_peak": max(samples["ours"]) / peak,
+        "of_peak_median": median([o / p / case.threads for o, p in zip(samples["ours"], samples["peak"])]),
+        "torch_gflops": max(samples["torch"]) / 1e9 if peer else None,
+        "times_torch": max(samples["ours"]) / max(samples["torch"]) if peer else None,
+        "times_torch_median": median([o / t for o, t in zip(samples["ours"], samples["torch"])]),
+        "error": error, "correct": ok,
+    }
+    return row
+
+
+def cases_of(args):
+    for threads in args.threads:
+        for dim in args.head_dim:
+            for backward in {"forward": [False], "backward": [True], "both": [False, True]}[args.passes]:
+                for causal in {"causal": [True], "full": [False], "both": [False, True]}[args.mask]:
+                    for dtype in args.dtype:
+                        common = (args.heads, args.kv_heads or args.heads, dim, causal, dtype, backward, threads)
+                        for n in args.tokens:
+                            yield Case(f"S={n}", document_tiles([n], args.heads), n, *common)
+                        if args.documents:
+                            yield Case(f"{len(args.documents)} documents", document_tiles(args.documents, args.heads),
+                                       sum(args.documents), *common)
+                        if args.zigzag and causal:
+                            for n in args.tokens:
+                                for rank in (0, args.zigzag // 2, args.zigzag - 1):
+                                    yield Case(f"S={n} rank {rank}/{args.zigzag}",
+                                               zigzag_tiles(n, args.zigzag, rank, args.heads), n, *common)
+
+
+def lengths_from(text):
+    """A comma-separated list, or FILE[:tokens] with a JSON list of lengths, cut at 8192."""
+    if text[0].isdigit():
+        return [int(x) for x in text.split(",")]
+    name, _, limit = text.partition(":")
+    lengths, total = [], 0
+    for n in random.Random(1).sample(json.load(open(name)), 1000):
+        lengths.append(min(n, 8192))
+        total += lengths[-1]
+        if total >= int(limit or 65536):
+            break
+    return lengths
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="bench/kernels", description=__doc__)
+    integers = lambda text: [int(x) for x in text.split(",")]
+    names = lambda text: text.split(",")
+    parser.add_argument("--library", help=argparse.SUPPRESS)
+    parser.add_argument("--tokens", type=integers, default=[512, 2048, 8192], help="document lengths, one case each")
+    parser.add_argument("--documents", type=lengths_from, help="one packed batch: lengths, or FILE.json[:tokens]")
+    parser.add_argument("--zigzag", type=int, help="also the tiles of ranks of a zigzag split of this size")
+    parser.add_argument("--head-dim", type=integers, default=[128, 64])
+    parser.add_argument("--heads", type=int, default=1)
+    parser.add_argument("--kv-heads", type=int)
+    parser.add_argument("--mask", choices=["both", "causal", "full"], default="both")
+    parser.add_argument("--passes", choices=["both", "forward", "backward"], default="both")
+    parser.add_argument("--dtype", type=names, default=["float32"], help="float32,bfloat16")
+    parser.add_argument("--threads", type=integers, default=[1])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--isa", default="auto")
+    parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--json", help="write the results to this file, - for stdout")
+    args = parser.parse_args()
+
+    library = load(args.library)
+    name = library.cp_isa(args.isa.encode())
+    if name is None:
+        sys.exit("bench/kernels: " + library.cp_last_error().decode())
+    isa = name.decode()
+    if isa != "avx512":  # the peer is held to the same instruction set; both are read when torch starts
+        os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
+        os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
+        os.environ.setdefault("MKL_ENABLE_INSTRUCTIONS", "AVX2")
+    try:
+        import numpy as np
+    except ImportError:
+        sys.exit("bench/kernels: needs numpy (Debian: python3-numpy)")
+    torch = None
+    if not args.no_torch:
+        import torch
+    head = {"schema": "counterpoise/bench_kernels", "version": 1, "cpu": library.cp_cpu().decode(), "isa": isa,
+            "torch": torch.__version__ if torch else None,
+            "torch_isa": torch.backends.cpu.get_cpu_capability() if torch else None}
+    table = sys.stderr if args.json == "-" else sys.stdout
+    print(f"{head['cpu']}, {isa}; torch {head['torch']} ({head['torch_isa']})", file=table)
+    print(f"{'case':50} {'GF/s':>7} {'of peak':>8} {'median':>7} {'torch':>7} {'x torch':>8} {'median':>7} {'error':>8}",
+          file=table)
+    rows = []
+    for case in cases_of(args):
+        row = measure(library, case, isa, args.rounds, np, torch)
+        rows.append(row)
+        peer = (f"{row['torch_gflops']:7.1f} {row['times_torch']:8.2f} {row['times_torch_median']:7.2f}"
+                if row["torch_gflops"] else f"{'-':>7} {'-':>8} {'-':>7}")
+        print(f"{case.describe():50} {row['gflops']:7.1f} {row['of_peak']:8.1%} {row['of_peak_median']:7.1%} {peer} "
+              f"{row['error']:8.1e}{'' if row['correct'] else ' WRONG'}", file=table, flush=True)
+    head["results"] = rows
+    if args.json:
+        out = sys.stdout if args.json == "-" else open(args.json, "w")
+        json.dump(head, out, indent=1)
+        out.write("\n")
+    if not all(row["correct"] for row in rows):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
