@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include "counterpoise/error.h"
+#include "counterpoise/plan_loads.h"
+#include "plan/topology.h"
+#include "plan/window_rows.h"
+
+namespace counterpoise {
+namespace {
+
+void add_pass(const AttentionShape& shape, const Pass& pass, std::vector<RankLoad>& loads) {
+  for (const Tile& tile : pass.tiles)
+    loads[tile.rank].area += area(tile.q, tile.kv, shape.mask) * tile.heads.size();
+  for (const Transfer& transfer : pass.transfers) {
+    loads[transfer.src].sent += transfer.bytes;
+    loads[transfer.dst].received += transfer.bytes;
+  }
+}
+
+// What a hop carries per row and head.
+Payload payload_of(const Hop& hop, bool keys, bool backward, bool whole_rows) {
+  if (!hop.up) return keys ? Payload::kKv : backward ? Payload::kQBack : Payload::kQ;
+  if (backward) return keys ? Payload::kDkv : Payload::kDq;
+  return whole_rows ? Payload::kOut : Payload::kPartial;
+}
+
+// Bytes of one row of a hop: the heads are those that the user at its lower end computes.
+int64_t row_bytes(const Hop& hop, const Topology& topology, const Routes& routes, const AttentionShape& shape,
+                  bool backward) {
+  const Block& user = topology.blocks[hop.up ? hop.from : hop.into];
+  const HeadRange heads = routes.heads[user.rank];
+  const int64_t count = user.keys ? shape.kv_heads_of(heads).size() : heads.size();
+  return count * payload_bytes(shape, payload_of(hop, user.keys, backward, routes.whole_rows));
+}
+
+void add_hop(const Hop& hop, int64_t bytes, const Topology& topology, std::vector<RankLoad>& loads) {
+  loads[topology.blocks[hop.from].rank].sent += bytes;
+  loads[topology.blocks[hop.into].rank].received += bytes;
+}
+
+}  // namespace
+
+WindowLoads loads_of(const StepPlan& plan, const WindowPlan& window) {
+  WindowLoads loads;
+  loads.forward.resize(plan.cp);
+  for (int32_t rank = 0; rank < plan.cp; ++rank)
+    loads.forward[rank].tokens = window.rows(window.placement[rank]);
+  if (!window.backward.programs.empty()) loads.backward = loads.forward;
+  add_pass(plan.shape, window.forward, loads.forward);
+  if (!loads.backward.empty()) add_pass(plan.shape, window.backward, loads.backward);
+  return loads;
+}
+
+struct LoadCounter::State {
+  int32_t cp;
+  AttentionShape shape;
+  std::string sharder, scheme;
+  ShardOptions shard_options;
+  SchemeOptions scheme_options;
+  std::optional<Routes> shared;
+  Topology topology;                                    // of `shared`
+  std::vector<int64_t> forward_sent, forward_received;  // [rank * cp + holder]: bytes per row of the holder
+  std::vector<int64_t> backward_sent, backward_received;
+
+  Routes routes_of(std::span<const int64_t> lengths, const Placement* placement) const {
+    return make_routes(scheme, {lengths, placement, cp, shape, scheme_options});
+  }
+
+  // Every hop moves all rows of its holders, so bytes are linear in the rows that each rank holds.
+  void find_weights() {
+    const size_t cells = static_cast<size_t>(cp) * cp;
+    for (auto* weights : {&forward_sent, &forward_received, &backward_sent, &backward_received}) {
+      weights->assign(cells, 0);
+    }
+    for (const bool backward : {false, true}) {
+      for (const Hop& hop : backward ? topology.backward : topology.forward) {
+        const int64_t bytes = row_bytes(hop, topology, *shared, shape, backward);
+        for (int32_t holder : hop.holders) {
+          const int32_t src = topology.blocks[hop.from].rank, dst = topology.blocks[hop.into].rank;
+          (backward ? backward_sent : forward_sent)[src * cp + holder] += bytes;
+          (backward ? backward_received : forward_received)[dst * cp + holder] += bytes;
+        }
+      }
+    }
+  }
+
+  WindowLoads count_whole(std::span<const int64_t> lengths, const Placement& placement) const {
+    std::vector<int64_t> rows(cp, 0), pairs(cp, 0);
+    for (int32_t rank = 0; rank < cp; ++rank) {
+      for (const HeldRange& held : placement.of(rank)) {
+        rows[rank] += held.range.size();
+        pairs[rank] += area(held.range, {0, lengths[held.document]}, shape.mask);
+      }
+    }
+    WindowLoads loads;
+    loads.forward.resize(cp);
+    for (int32_t rank = 0; rank < cp; ++rank) {
+      RankLoad& load = loads.forward[rank];
+      load.tokens = rows[rank];
+      for (int32_t holder = 0; holder < cp; ++holder) {
+        if (shared->q_step[rank * cp + holder] >= 0) load.area += pairs[holder] * shared->heads[rank].size();
+        load.sent += forward_sent[rank * cp + holder] * rows[holder];
+        load.received += forward_received[rank * cp + holder] * rows[holder];
+      }
+    }
+    loads.backward = loads.forward;
+    for (int32_t rank = 0; rank < cp; ++rank) {
+      loads.backward[rank].sent = loads.backward[rank].received = 0;
+      for (int32_t holder = 0; holder < cp; ++holder) {
+        loads.backward[rank].sent += backward_sent[rank * cp + holder] * rows[holder];
+        loads.backward[rank].received += backward_received[rank * cp + holder] * rows[holder];
+      }
+    }
+    return loads;
+  }
+
+  // Only some rows travel, so they must be found.
+  WindowLoads count_trimmed(std::span<const int64_t> lengths, const Placement& placement,
+                            const Routes& routes, const Topology& of_routes) const {
+    WindowPlan window;
+    for (int64_t length : lengths) window.documents.push_back({0, length});
+    WindowRows rows(window, placement, routes, of_routes, shape);
+    WindowLoads loads;
+    loads.forward.resize(cp);
+    for (int32_t rank = 0; rank < cp; ++rank)
+      loads.forward[rank].tokens = window.rows(window.placement[rank]);
+    for (size_t block = 0; block < of_routes.blocks.size(); ++block) {
+      for (const Work& work : rows.work(static_cast<int32_t>(block))) {
+        loads.forward[work.rank].area +=
+            area(work.q, intersect(work.kv, {0, lengths[work.document]}), shape.mask) *
+            routes.heads[work.rank].size();
+      }
+    }
+    loads.backward = loads.forward;
+    for (const bool backward : {false, true}) {
+      for (const Hop& hop : backward ? of_routes.backward : of_routes.forward) {
+        const int64_t moved = window.rows(rows.of_hop(hop.holders, hop.up ? hop.from : hop.into));
+        add_hop(hop, moved * row_bytes(hop, of_routes, routes, shape, backward), of_routes,
+                backward ? loads.backward : loads.forward);
+      }
+    }
+    return loads;
+  }
+};
+
+LoadCounter::LoadCounter(int32_t cp, const AttentionShape& shape, const std::string& sharder,
+                         const std::string& scheme, const ShardOptions& shard_options,
+                         const SchemeOptions& scheme_options)
+    : state_(new State{cp, shape, sharder, scheme, shard_options, scheme_options, {}, {}, {}, {}, {}, {}}) {
+  if (!routes_shared(scheme)) return;
+  state_->shared = state_->routes_of({}, nullptr);
+  state_->topology = make_topology(*state_->shared);
+  if (!state_->shared->trim) state_->find_weights();
+}
+
+LoadCounter::~LoadCounter() = default;
+
+WindowLoads LoadCounter::count(std::span<const int64_t> lengths) const {
+  const Placement placement =
+      shard_window(state_->sharder, {lengths, state_->cp, state_->shape.mask, state_->shard_options});
+  if (state_->shared && !state_->shared->trim) return state_->count_whole(lengths, placement);
+  if (state_->shared) return state_->count_trimmed(lengths, placement, *state_->shared, state_->topology);
+  const Routes routes = state_->routes_of(lengths, &placement);
+  return state_->count_trimmed(lengths, placement, routes, make_topology(routes));
+}
+
+}  // namespace counterpoise
