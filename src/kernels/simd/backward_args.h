@@ -16,9 +16,10 @@ struct GradientArgs {
   int dim, value_dim;
   int begin, end;
   int low, high;
+  int rows;            // lanes in use
   const float* lse;    // [width]; +inf: the lane takes no part
   const float* delta;  // [width], sum of out * dout
-  float* p;            // out: [key][width], e^(s - lse), zero where masked
+  float* p;            // out: [key][width], e^(s - lse), zero where masked; room for 7 keys beyond end
   float* ds;           // out: [key][width], p (dp - delta)
 };
 
@@ -28,6 +29,7 @@ struct KeyGradientArgs {
     const float* weights;  // [key][width]
     const float* strips;   // of the panel's queries
     int begin, end;        // keys that have weights, in whole tiles of outer_rows
+    int low, high, rows;   // as in GradientArgs
   };
   const Panel* panels;
   int panel_count;
@@ -42,6 +44,7 @@ struct QueryGradientArgs {
   const float* strips;  // of the block's keys
   int keys;             // in the block
   int begin, end;
+  int low, high;      // as in GradientArgs
   int rows, columns;  // of c that exist
   float* c;
   int64_t c_stride;
@@ -51,7 +54,6 @@ struct BackwardKernels {
   int width;
   int strip;       // columns of a strip
   int outer_rows;  // divides width
-  int key_step;    // gradients writes rows up to the next multiple from begin
   void (*gradients)(const GradientArgs&);
   void (*key_gradients)(const KeyGradientArgs&);
   void (*query_gradients)(const QueryGradientArgs&);

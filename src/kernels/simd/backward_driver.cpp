@@ -114,7 +114,7 @@ class ItemRunner {
     for (int i = 0; i < panel_count_; ++i) {
       const PanelKeys& panel = panels_[i];
       kernels_.query_gradients({dk_panels_[i].weights, k_strips_.data(), keys(), panel.begin, panel.end,
-                                static_cast<int>(panel.rows.size()), dim(),
+                                panel.low, panel.high, static_cast<int>(panel.rows.size()), dim(),
                                 static_cast<float*>(row_address(dq, panel.rows.begin, panel.head)),
                                 dq.token_stride});
     }
@@ -129,7 +129,7 @@ class ItemRunner {
   struct PanelKeys {
     Range rows;
     int64_t head;
-    int begin, end;
+    int begin, end, low, high;
   };
 
   void attend_panel(const BackwardPlan::Visit& visit, int64_t index) {
@@ -153,6 +153,7 @@ class ItemRunner {
     args.end = static_cast<int>(seen.end - key0);
     args.low = clamp_limit(problem_.mask.left < 0 ? INT64_MIN : q.begin - problem_.mask.left - key0);
     args.high = clamp_limit(problem_.mask.right < 0 ? INT64_MAX : q.begin + problem_.mask.right - key0);
+    args.rows = static_cast<int>(rows.size());
     args.lse = packed.lse;
     args.delta = packed.delta;
     args.p = weights_.data() + 2 * panel_count_ * weights_floats_;
@@ -166,9 +167,9 @@ class ItemRunner {
       std::fill(weights + begin * kernels_.width, weights + args.begin * kernels_.width, 0.0f);
       std::fill(weights + args.end * kernels_.width, weights + end * kernels_.width, 0.0f);
     }
-    dv_panels_[panel_count_] = {args.p, packed.dout_strips, begin, end};
-    dk_panels_[panel_count_] = {args.ds, packed.q_strips, begin, end};
-    panels_[panel_count_] = {rows, visit.head, args.begin, args.end};
+    dv_panels_[panel_count_] = {args.p, packed.dout_strips, begin, end, args.low, args.high, args.rows};
+    dk_panels_[panel_count_] = {args.ds, packed.q_strips, begin, end, args.low, args.high, args.rows};
+    panels_[panel_count_] = {rows, visit.head, args.begin, args.end, args.low, args.high};
     ++panel_count_;
   }
 

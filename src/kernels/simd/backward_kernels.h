@@ -6,45 +6,62 @@
 // The backward kernels, once for every vector type.
 namespace counterpoise {
 
+// p and ds for up to `height` keys from `key` on; zero beyond the end and in vectors that take no part.
+template <class V, int kFirst, int kLast>
+inline void gradient_tile(const GradientArgs& a, int key) {
+  using Reg = typename V::Reg;
+  constexpr int kWidth = 3 * V::kLanes, kHeight = tile_height<V>(kLast - kFirst);
+  SeparateRows<kHeight> k, v;
+  for (int r = 0; r < kHeight; ++r) {
+    const int x = key + r < a.end ? key + r : a.end - 1;
+    k.p[r] = a.k + x * a.k_stride;
+    v.p[r] = a.v + x * a.v_stride;
+  }
+  float* p = a.p + key * kWidth;
+  float* ds = a.ds + key * kWidth;
+  {
+    Reg s[kHeight][3] = {};
+    multiply_columns<V, kFirst, kLast>(k, a.q, a.dim, s);
+#pragma GCC unroll 8
+    for (int r = 0; r < kHeight; ++r)
+      for (int n = kFirst; n < kLast; ++n) V::store(p + r * kWidth + n * V::kLanes, s[r][n]);
+  }
+  const bool cut = key + kHeight > a.end || key + kHeight - 1 > a.high || key < a.low + kWidth - 1;
+  Reg dp[kHeight][3] = {};
+  multiply_columns<V, kFirst, kLast>(v, a.dout, a.value_dim, dp);
+#pragma GCC unroll 3
+  for (int n = 0; n < 3; ++n) {
+    const Reg lse = V::load(a.lse + n * V::kLanes), delta = V::load(a.delta + n * V::kLanes);
+#pragma GCC unroll 8
+    for (int r = 0; r < kHeight; ++r) {
+      float* p_lanes = p + r * kWidth + n * V::kLanes;
+      float* ds_lanes = ds + r * kWidth + n * V::kLanes;
+      if (n < kFirst || n >= kLast) {
+        V::store(p_lanes, V::zero());
+        V::store(ds_lanes, V::zero());
+        continue;
+      }
+      Reg x = V::sub(V::load(p_lanes), lse);
+      if (cut) {
+        const int first = key + r < a.end ? key + r - a.high - n * V::kLanes : kWidth;
+        x = V::keep_lanes(x, first, key + r - a.low - n * V::kLanes, V::set(-__builtin_inff()));
+      }
+      x = exp_nonpositive<V>(x);
+      V::store(p_lanes, x);
+      V::store(ds_lanes, V::mul(x, V::sub(dp[r][n], delta)));
+    }
+  }
+}
+
 template <class V>
 void gradients(const GradientArgs& a) {
-  using Reg = typename V::Reg;
-  constexpr int kWidth = 3 * V::kLanes, kRows = V::kRows;
-  for (int key = a.begin; key < a.end; key += kRows) {
-    // Beyond the end the last key is repeated and its weights are set to zero.
-    SeparateRows<kRows> k, v;
-    for (int r = 0; r < kRows; ++r) {
-      const int x = key + r < a.end ? key + r : a.end - 1;
-      k.p[r] = a.k + x * a.k_stride;
-      v.p[r] = a.v + x * a.v_stride;
-    }
-    float* p = a.p + key * kWidth;
-    float* ds = a.ds + key * kWidth;
-    const bool cut = key + kRows > a.end || key + kRows - 1 > a.high || key < a.low + kWidth - 1;
-    {
-      Reg s[kRows][3] = {};
-      multiply_tile<V>(k, a.q, a.dim, s);
-      for (int r = 0; r < kRows; ++r)
-        for (int n = 0; n < 3; ++n) V::store(p + r * kWidth + n * V::kLanes, s[r][n]);
-    }
-    Reg dp[kRows][3] = {};
-    multiply_tile<V>(v, a.dout, a.value_dim, dp);
-#pragma GCC unroll 3
-    for (int n = 0; n < 3; ++n) {
-      const Reg lse = V::load(a.lse + n * V::kLanes), delta = V::load(a.delta + n * V::kLanes);
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) {
-        float* p_lanes = p + r * kWidth + n * V::kLanes;
-        Reg x = V::sub(V::load(p_lanes), lse);
-        if (cut) {
-          const int first = key + r < a.end ? key + r - a.high - n * V::kLanes : kWidth;
-          x = V::keep_lanes(x, first, key + r - a.low - n * V::kLanes, V::set(-__builtin_inff()));
-        }
-        x = exp_nonpositive<V>(x);
-        V::store(p_lanes, x);
-        V::store(ds + r * kWidth + n * V::kLanes, V::mul(x, V::sub(dp[r][n], delta)));
-      }
-    }
+  const ActiveVectors<V> active(a.rows, a.high, a.end);
+  for (int key = a.begin; key < a.end;) {
+    with_vectors(
+        active.first(key), active.last, [&]<int kFirst, int kLast>() __attribute__((always_inline)) {
+          gradient_tile<V, kFirst, kLast>(a, key);
+          key += tile_height<V>(kLast - kFirst);
+        });
   }
 }
 
@@ -61,9 +78,11 @@ void key_gradients(const KeyGradientArgs& a) {
       for (int i = 0; i < a.panel_count; ++i) {
         const KeyGradientArgs::Panel& panel = a.panels[i];
         if (key < panel.begin || key >= panel.end) continue;
-        const float* weights = panel.weights + key * kWidth;
-        multiply_tile<V>(StridedRows<kWidth, 1>{weights}, panel.strips + strip * kWidth * kStrip, kWidth,
-                         acc);
+        // Queries before `first` and from `last` on see none of these keys.
+        const int first = key > panel.high ? key - panel.high : 0;
+        const int last = key + kRows - panel.low < panel.rows ? key + kRows - panel.low : panel.rows;
+        multiply_tile<V>(StridedRows<kWidth, 1>{panel.weights + key * kWidth + first},
+                         panel.strips + (strip * kWidth + first) * kStrip, last - first, acc);
       }
       for (int r = 0; r < kRows; ++r)
         for (int n = 0; n < 2; ++n) V::store(c + r * stride + n * V::kLanes, acc[r][n]);
@@ -75,16 +94,19 @@ template <class V>
 void query_gradients(const QueryGradientArgs& a) {
   constexpr int kWidth = 3 * V::kLanes, kRows = V::kOuterRows, kStrip = 2 * V::kLanes;
   for (int column = 0; column < a.columns; column += kStrip) {
-    const float* strips = a.strips + (static_cast<int64_t>(column) * a.keys + a.begin * kStrip);
     for (int row = 0; row < a.rows; row += kRows) {
+      // Keys that one of these queries may see.
+      const int begin = a.low + row > a.begin ? a.low + row : a.begin;
+      const int end = a.high + row + kRows < a.end ? a.high + row + kRows : a.end;
+      if (begin >= end) continue;
       float* c = a.c + row * a.c_stride + column;
-      const float* ds = a.ds + a.begin * kWidth + row;
-      typename V::Reg acc[kRows][2];
       const bool whole = row + kRows <= a.rows && column + kStrip <= a.columns;
+      typename V::Reg acc[kRows][2];
       for (int r = 0; r < kRows; ++r)
         for (int n = 0; n < 2; ++n)
           acc[r][n] = whole ? V::load(c + r * a.c_stride + n * V::kLanes) : V::zero();
-      multiply_tile<V>(StridedRows<1, kWidth>{ds}, strips, a.end - a.begin, acc);
+      multiply_tile<V>(StridedRows<1, kWidth>{a.ds + begin * kWidth + row},
+                       a.strips + (static_cast<int64_t>(column) * a.keys + begin * kStrip), end - begin, acc);
       float edge[kRows * kStrip];
       float* to = whole ? c : edge;
       const int64_t to_stride = whole ? a.c_stride : kStrip;
@@ -142,9 +164,8 @@ void lane_dots(const float* a, const float* b, int dim, float* out) {
 
 template <class V>
 constexpr BackwardKernels backward_kernels() {
-  return {3 * V::kLanes,  2 * V::kLanes,     V::kOuterRows,       V::kRows,
-          &gradients<V>,  &key_gradients<V>, &query_gradients<V>, &pack_strips<V>,
-          &all_finite<V>, &lane_dots<V>,     &V::transpose};
+  return {3 * V::kLanes,       2 * V::kLanes,   V::kOuterRows,  &gradients<V>, &key_gradients<V>,
+          &query_gradients<V>, &pack_strips<V>, &all_finite<V>, &lane_dots<V>, &V::transpose};
 }
 
 }  // namespace counterpoise

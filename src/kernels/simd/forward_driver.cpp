@@ -47,7 +47,7 @@ class ItemRunner {
         kv_(kv),
         groups_((problem.shape.v_head_dim + kernels.rows - 1) / kernels.rows),
         panel_floats_((problem.shape.head_dim + groups_ * kernels.rows + 3) * kernels.width),
-        scratch_(kPanelsPerItem * panel_floats_ + (kKeysPerBlock + kernels.rows) * kernels.width),
+        scratch_(kPanelsPerItem * panel_floats_ + (kKeysPerBlock + 8) * kernels.width),
         staging_(kernels.width * std::max(problem.shape.head_dim, problem.shape.v_head_dim)) {}
 
   void run(const Item& item) {
@@ -130,19 +130,15 @@ class ItemRunner {
     scores.end = static_cast<int>(keys.end - key0);
     scores.low = problem_.mask.left < 0 ? -kNoLimit : clamp_limit(q.begin - problem_.mask.left - key0);
     scores.high = problem_.mask.right < 0 ? kNoLimit : clamp_limit(q.begin + problem_.mask.right - key0);
+    scores.rows = static_cast<int>(panel.rows.size());
     scores.p = p_;
     scores.max = panel.max;
     scores.sum = panel.sum;
     scores.rescale = panel.rescale;
     kernels_.scores(scores);
-    const ValueArgs values{p_,
-                           kv_.v(block, kv_head),
-                           static_cast<int>(block_rows.size()),
-                           scores.begin,
-                           scores.end,
-                           static_cast<int>(groups_),
-                           panel.rescale,
-                           panel.out};
+    const ValueArgs values{
+        p_,          kv_.v(block, kv_head), static_cast<int>(block_rows.size()), scores.begin,  scores.end,
+        scores.high, scores.rows,           static_cast<int>(groups_),           panel.rescale, panel.out};
     if (kv_.finite(block, kv_head))
       kernels_.values(values);
     else
@@ -154,7 +150,7 @@ class ItemRunner {
     const int width = kernels_.width, rows = kernels_.rows;
     for (int r = 0; r < a.groups * rows; ++r) {
       const float* v = a.v + static_cast<int64_t>(r / rows) * a.keys * rows + r % rows;
-      for (int lane = 0; lane < width; ++lane) {
+      for (int lane = 0; lane < mask.rows; ++lane) {
         float& out = a.out[r * width + lane];
         if (out != 0) out *= a.rescale[lane];
         const int begin = std::max(a.begin, mask.low + lane), end = std::min(a.end, mask.high + lane + 1);

@@ -6,31 +6,45 @@
 // The forward kernels, once for every vector type.
 namespace counterpoise {
 
-// p = s for the keys of the block, masked keys -inf; returns the running maximum.
-template <class V>
-inline void score_tiles(const ScoreArgs& a, typename V::Reg (&top)[3]) {
+// p = s for up to `height` keys from `key` on, masked ones -inf; raises the running maximum.
+template <class V, int kFirst, int kLast>
+inline void score_tile(const ScoreArgs& a, int key, typename V::Reg (&top)[3]) {
   using Reg = typename V::Reg;
-  constexpr int kWidth = 3 * V::kLanes;
-  for (int n = 0; n < 3; ++n) top[n] = V::load(a.max + n * V::kLanes);
-  for (int key = a.begin; key < a.end; key += V::kRows) {
-    // Beyond the end the last key is repeated: its logit changes no maximum and is never read.
-    SeparateRows<V::kRows> rows;
-    for (int r = 0; r < V::kRows; ++r) rows.p[r] = a.k + (key + r < a.end ? key + r : a.end - 1) * a.k_stride;
-    Reg acc[V::kRows][3] = {};
-    multiply_tile<V>(rows, a.q, a.dim, acc);
-    if (key + V::kRows - 1 > a.high || key < a.low + kWidth - 1) {
-      for (int r = 0; r < V::kRows; ++r) {
-        const int x = key + r < a.end ? key + r : a.end - 1;
-        for (int n = 0; n < 3; ++n)
-          acc[r][n] = V::keep_lanes(acc[r][n], x - a.high - n * V::kLanes, x - a.low - n * V::kLanes,
-                                    V::set(-__builtin_inff()));
-      }
+  constexpr int kWidth = 3 * V::kLanes, kHeight = tile_height<V>(kLast - kFirst);
+  // Beyond the end the last key is repeated: its logit changes no maximum and is never read.
+  SeparateRows<kHeight> rows;
+  for (int r = 0; r < kHeight; ++r) rows.p[r] = a.k + (key + r < a.end ? key + r : a.end - 1) * a.k_stride;
+  Reg acc[kHeight][3] = {};
+  multiply_columns<V, kFirst, kLast>(rows, a.q, a.dim, acc);
+  if (key + kHeight - 1 > a.high || key < a.low + kWidth - 1) {
+#pragma GCC unroll 8
+    for (int r = 0; r < kHeight; ++r) {
+      const int x = key + r < a.end ? key + r : a.end - 1;
+      for (int n = kFirst; n < kLast; ++n)
+        acc[r][n] = V::keep_lanes(acc[r][n], x - a.high - n * V::kLanes, x - a.low - n * V::kLanes,
+                                  V::set(-__builtin_inff()));
     }
-    for (int r = 0; r < V::kRows; ++r) {
-      for (int n = 0; n < 3; ++n) {
-        V::store(a.p + (key + r) * kWidth + n * V::kLanes, acc[r][n]);
-        top[n] = V::max(acc[r][n], top[n]);
-      }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kHeight; ++r) {
+    for (int n = kFirst; n < kLast; ++n) {
+      V::store(a.p + (key + r) * kWidth + n * V::kLanes, acc[r][n]);
+      top[n] = V::max(acc[r][n], top[n]);
+    }
+  }
+}
+
+// p = e^(p - top) for keys [begin, end), summed.
+template <class V, int kFirst, int kLast>
+inline void exponentials(float* p, int begin, int end, const typename V::Reg (&top)[3],
+                         typename V::Reg (&sum)[3]) {
+  constexpr int kWidth = 3 * V::kLanes;
+  for (int key = begin; key < end; ++key) {
+    for (int n = kFirst; n < kLast; ++n) {
+      float* lanes = p + key * kWidth + n * V::kLanes;
+      const typename V::Reg x = exp_nonpositive<V>(V::sub(V::load(lanes), top[n]));
+      V::store(lanes, x);
+      sum[n] = V::add(sum[n], x);
     }
   }
 }
@@ -38,9 +52,16 @@ inline void score_tiles(const ScoreArgs& a, typename V::Reg (&top)[3]) {
 template <class V>
 void scores(const ScoreArgs& a) {
   using Reg = typename V::Reg;
-  constexpr int kWidth = 3 * V::kLanes;
+  const ActiveVectors<V> active(a.rows, a.high, a.end);
   Reg top[3], sum[3];
-  score_tiles<V>(a, top);
+  for (int n = 0; n < 3; ++n) top[n] = V::load(a.max + n * V::kLanes);
+  for (int key = a.begin; key < a.end;) {
+    with_vectors(
+        active.first(key), active.last, [&]<int kFirst, int kLast>() __attribute__((always_inline)) {
+          score_tile<V, kFirst, kLast>(a, key, top);
+          key += tile_height<V>(kLast - kFirst);
+        });
+  }
   for (int n = 0; n < 3; ++n) {
     const Reg before = V::load(a.max + n * V::kLanes);
     V::store(a.max + n * V::kLanes, top[n]);
@@ -49,33 +70,48 @@ void scores(const ScoreArgs& a) {
     V::store(a.rescale + n * V::kLanes, rescale);
     sum[n] = V::mul(V::load(a.sum + n * V::kLanes), rescale);
   }
-  for (int key = a.begin; key < a.end; ++key) {
-    float* p = a.p + key * kWidth;
-    for (int n = 0; n < 3; ++n) {
-      const Reg x = exp_nonpositive<V>(V::sub(V::load(p + n * V::kLanes), top[n]));
-      V::store(p + n * V::kLanes, x);
-      sum[n] = V::add(sum[n], x);
-    }
+  for (int key = a.begin; key < a.end;) {
+    const int first = active.first(key), stop = active.stop[first];
+    with_vectors(
+        first, active.last, [&]<int kFirst, int kLast>() __attribute__((always_inline)) {
+          exponentials<V, kFirst, kLast>(a.p, key, stop, top, sum);
+        });
+    key = stop;
   }
   for (int n = 0; n < 3; ++n) V::store(a.sum + n * V::kLanes, sum[n]);
 }
 
+template <class V, int kLast>
+void values_of(const ValueArgs& a, const ActiveVectors<V>& active) {
+  constexpr int kWidth = 3 * V::kLanes, kRows = V::kRows;
+  // Where one vector less takes part, in ascending order from begin.
+  int stop[3];
+  for (int n = 0; n < 3; ++n) stop[n] = active.stop[n] > a.begin ? active.stop[n] : a.begin;
+  for (int group = 0; group < a.groups; ++group) {
+    const float* v = a.v + static_cast<int64_t>(group) * a.keys * kRows;
+    float* out = a.out + group * kRows * kWidth;
+    typename V::Reg acc[kRows][3];
+    for (int n = 0; n < kLast; ++n) {
+      const typename V::Reg rescale = V::load(a.rescale + n * V::kLanes);
+      for (int r = 0; r < kRows; ++r) acc[r][n] = V::mul(V::load(out + r * kWidth + n * V::kLanes), rescale);
+    }
+    auto rows = [&](int key) { return StridedRows<1, kRows>{v + key * kRows}; };
+    multiply_columns<V, 0, kLast>(rows(a.begin), a.p + a.begin * kWidth, stop[0] - a.begin, acc);
+    if constexpr (kLast > 1)
+      multiply_columns<V, 1, kLast>(rows(stop[0]), a.p + stop[0] * kWidth, stop[1] - stop[0], acc);
+    if constexpr (kLast > 2)
+      multiply_columns<V, 2, kLast>(rows(stop[1]), a.p + stop[1] * kWidth, stop[2] - stop[1], acc);
+    for (int r = 0; r < kRows; ++r)
+      for (int n = 0; n < kLast; ++n) V::store(out + r * kWidth + n * V::kLanes, acc[r][n]);
+  }
+}
+
 template <class V>
 void values(const ValueArgs& a) {
-  constexpr int kWidth = 3 * V::kLanes;
-  for (int group = 0; group < a.groups; ++group) {
-    const float* v = a.v + (static_cast<int64_t>(group) * a.keys + a.begin) * V::kRows;
-    float* out = a.out + group * V::kRows * kWidth;
-    typename V::Reg acc[V::kRows][3];
-    for (int n = 0; n < 3; ++n) {
-      const typename V::Reg rescale = V::load(a.rescale + n * V::kLanes);
-      for (int r = 0; r < V::kRows; ++r)
-        acc[r][n] = V::mul(V::load(out + r * kWidth + n * V::kLanes), rescale);
-    }
-    multiply_tile<V>(StridedRows<1, V::kRows>{v}, a.p + a.begin * kWidth, a.end - a.begin, acc);
-    for (int r = 0; r < V::kRows; ++r)
-      for (int n = 0; n < 3; ++n) V::store(out + r * kWidth + n * V::kLanes, acc[r][n]);
-  }
+  const ActiveVectors<V> active(a.rows, a.high, a.end);
+  if (active.last == 3) return values_of<V, 3>(a, active);
+  if (active.last == 2) return values_of<V, 2>(a, active);
+  values_of<V, 1>(a, active);
 }
 
 template <class V>

@@ -17,7 +17,10 @@ struct ScoreArgs {
   int dim;
   int begin, end;
   int low, high;
-  float* p;        // out: [key][width], e^(s - max), zero where masked; room for kRows - 1 keys beyond end
+  int rows;  // lanes in use
+  // out: [key][width], e^(s - max), zero where masked; nothing where all lanes of a vector are masked or not
+  // in use. Room for 7 keys beyond end.
+  float* p;
   float* max;      // in/out [width]
   float* sum;      // in/out [width]
   float* rescale;  // out [width]: factor for what was summed before
@@ -28,7 +31,8 @@ struct ValueArgs {
   const float* v;  // key 0 of the block, packed [value_dim / rows][keys][rows]
   int keys;        // in the packed block
   int begin, end;
-  int groups;  // value_dim / rows, rounded up
+  int high, rows;  // as in ScoreArgs
+  int groups;      // value_dim / rows, rounded up
   const float* rescale;
   float* out;  // in/out [groups * rows][width]
 };

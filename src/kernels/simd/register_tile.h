@@ -51,36 +51,83 @@ struct StridedRows {  // element (row, i) at p[row * kRowStride + i * kStep]
   }
 };
 
-template <class V, int kRows, int kVectors, class Rows>
+// acc[r][n] += a(r, i) * b[n]; kFirst <= n < kLast.
+template <class V, int kFirst, int kLast, int kRows, int kVectors, class Rows>
 [[gnu::always_inline]] inline void multiply_step(const Rows& a, int i, const float* b,
                                                  typename V::Reg (&acc)[kRows][kVectors]) {
   typename V::Reg column[kVectors];
-  for (int n = 0; n < kVectors; ++n) column[n] = V::load(b + (i * kVectors + n) * V::kLanes);
+  for (int n = kFirst; n < kLast; ++n) column[n] = V::load(b + n * V::kLanes);
   for (int r = 0; r < kRows; ++r) {
     const typename V::Reg x = V::set(a.at(r, i));
-    for (int n = 0; n < kVectors; ++n) acc[r][n] = V::fma(x, column[n], acc[r][n]);
+    for (int n = kFirst; n < kLast; ++n) acc[r][n] = V::fma(x, column[n], acc[r][n]);
   }
 }
 
-// acc[r][n] += sum over i < count of a(r, i) * b[i][n], all accumulators in registers.
-template <class V, int kRows, int kVectors, class Rows>
-[[gnu::always_inline]] inline void multiply_tile(Rows a, const float* b, int count,
-                                                 typename V::Reg (&acc)[kRows][kVectors]) {
+// acc[r][n] += sum over i < count of a(r, i) * b[i][n], kFirst <= n < kLast, all accumulators in registers. A
+// row of b has kVectors vectors.
+template <class V, int kFirst, int kLast, int kRows, int kVectors, class Rows>
+[[gnu::always_inline]] inline void multiply_columns(Rows a, const float* b, int count,
+                                                    typename V::Reg (&acc)[kRows][kVectors]) {
+  constexpr int kStride = kVectors * V::kLanes;
   for (; count >= 4; count -= 4) {
-    if constexpr (requires { V::multiply4(a, b, acc); }) {
+    if constexpr (kFirst == 0 && kLast == kVectors && requires { V::multiply4(a, b, acc); }) {
       V::multiply4(a, b, acc);
     } else {
-      for (int i = 0; i < 4; ++i) multiply_step<V>(a, i, b, acc);
+      for (int i = 0; i < 4; ++i) multiply_step<V, kFirst, kLast>(a, i, b + i * kStride, acc);
     }
     a.advance(4);
-    b += 4 * kVectors * V::kLanes;
+    b += 4 * kStride;
     asm("" : "+r"(b));
   }
   for (; count > 0; --count) {
-    multiply_step<V>(a, 0, b, acc);
+    multiply_step<V, kFirst, kLast>(a, 0, b, acc);
     a.advance(1);
-    b += kVectors * V::kLanes;
+    b += kStride;
   }
+}
+
+template <class V, int kRows, int kVectors, class Rows>
+[[gnu::always_inline]] inline void multiply_tile(Rows a, const float* b, int count,
+                                                 typename V::Reg (&acc)[kRows][kVectors]) {
+  multiply_columns<V, 0, kVectors>(a, b, count, acc);
+}
+
+// Which vectors of a panel take part. Beyond the panel's rows none does, and below the diagonal of a causal
+// mask the first vectors drop out one after another: vector n sees no key from stop[n] on.
+template <class V>
+struct ActiveVectors {
+  int last;     // vectors with at least one row
+  int stop[3];  // ascending; stop[last - 1] = end
+
+  ActiveVectors(int rows, int high, int end) : last((rows + V::kLanes - 1) / V::kLanes) {
+    for (int n = 0; n < 3; ++n) {
+      const int limit = high + (n + 1) * V::kLanes;
+      stop[n] = n + 1 < last && limit < end ? limit : end;
+    }
+  }
+  int first(int key) const { return last > 1 && key >= stop[0] ? (last > 2 && key >= stop[1] ? 2 : 1) : 0; }
+};
+
+// Keys that a tile of so many vectors takes at once: enough accumulators to hide the latency of a
+// multiply-add.
+template <class V>
+constexpr int tile_height(int vectors) {
+  return vectors == 1 ? 8 : V::kRows;
+}
+
+// Calls work.template operator()<first, last>() for the run-time pair.
+template <class Work>
+[[gnu::always_inline]] inline void with_vectors(int first, int last, Work work) {
+  if (last == 3) {
+    if (first == 0) return work.template operator()<0, 3>();
+    if (first == 1) return work.template operator()<1, 3>();
+    return work.template operator()<2, 3>();
+  }
+  if (last == 2) {
+    if (first == 0) return work.template operator()<0, 2>();
+    return work.template operator()<1, 2>();
+  }
+  return work.template operator()<0, 1>();
 }
 
 }  // namespace counterpoise
