@@ -24,6 +24,9 @@ struct WorkShape {
   int64_t kv_rows = 0;
   int64_t area = 0;  // unmasked (q, kv) pairs of one head, <= q_rows x kv_rows
   CostShape shape;
+  // Of kv_rows, those that no earlier tile of the call read: two tiles of one document share its keys, which
+  // a call loads (or packs) once. -1: all of them.
+  int64_t new_kv_rows = -1;
 };
 
 // q rows [kv_rows - q_rows, kv_rows) of a document against its keys [0, kv_rows), causal: the share of one
@@ -32,7 +35,7 @@ WorkShape causal_share(int64_t q_rows, int64_t kv_rows, const CostShape& shape);
 
 // Tiles of one rank's per-document zigzag share: the document is cut in 2 cp chunks that differ by at most
 // one token, rank r computes chunks r and 2 cp - 1 - r. Two tiles, or one where the chunks touch (the last
-// rank, and so cp = 1: the whole document); empty ones are left out.
+// rank, and so cp = 1: the whole document); empty ones are left out. The second shares the first's keys.
 std::vector<WorkShape> zigzag_share(int64_t length, int64_t cp, int64_t rank, const CostShape& shape);
 
 enum class Direction { kForward, kBackward };
@@ -44,20 +47,24 @@ enum class Feature {
   kLongest,      // kv blocks of the longest work group: with few groups the device waits for it
   kTile,         // tiles x heads
   kGroup,        // work groups: (head, q block) pairs
-  kBlock,        // kv blocks visited, summed over work groups: the area rounded up to the kernel's tiles
-  kBlockDim,     // the same x (head_dim + v_head_dim): the two matrix products
+  kBlock,        // kv blocks visited, summed over work groups
+  kBlockDim,     // kv steps visited x (head_dim + v_head_dim): the area rounded up, the two matrix products
   kMaskedBlock,  // work groups that meet the mask's edge
   kQueryRow,     // heads x q rows x (head_dim + v_head_dim): q read and out written
   kKeyRow,       // kv heads x kv rows x (head_dim + v_head_dim): k and v read or packed
+  kFarByte,      // bytes of q, k, v and out beyond the cache that a call finds them in
 };
-constexpr size_t kFeatures = 10;
+constexpr size_t kFeatures = 11;
 using FeatureVector = std::array<double, kFeatures>;
 const char* feature_name(Feature feature);
 
-// The kernel's tile: q rows of a work group, kv rows of a block. The area is rounded up to it.
+// The kernel's tile: q rows of a work group, kv rows of a step, to which the area is rounded up, and kv rows
+// of a block, which the kernel enters and leaves once (0: a step is a block).
 struct KernelTile {
   int64_t q = 128;
   int64_t kv = 64;
+  int64_t kv_block = 0;
+  int64_t near_bytes = 0;  // of q, k, v and out that the nearest large cache keeps; 0: kFarByte stays zero
   auto operator<=>(const KernelTile&) const = default;
 };
 

@@ -13,8 +13,22 @@ double& at(FeatureVector& features, Feature feature) {
   return features[static_cast<size_t>(feature)];
 }
 
+double tensor_bytes(std::span<const WorkShape> tiles) {
+  double bytes = 0;
+  for (const WorkShape& work : tiles) {
+    const int64_t kv_rows = work.new_kv_rows < 0 ? work.kv_rows : work.new_kv_rows;
+    const int64_t rows = work.shape.heads * work.q_rows + work.shape.kv_heads * kv_rows;
+    bytes +=
+        static_cast<double>(rows * (work.shape.head_dim + work.shape.v_head_dim) * work.shape.element_bytes);
+  }
+  return bytes;
+}
+
 void add_tile(FeatureVector& sum, const WorkShape& work, KernelTile tile) {
-  const BlockCounts counts = count_blocks(work, tile);
+  if (work.area == 0) return;
+  const BlockCounts steps = count_blocks(work, {tile.q, tile.kv});
+  const BlockCounts counts = tile.kv_block > 0 ? count_blocks(work, {tile.q, tile.kv_block}) : steps;
+  const int64_t new_kv_rows = work.new_kv_rows < 0 ? work.kv_rows : work.new_kv_rows;
   const double heads = static_cast<double>(work.shape.heads);
   const double dims = static_cast<double>(work.shape.head_dim + work.shape.v_head_dim);
   at(sum, Feature::kLongest) =
@@ -22,18 +36,18 @@ void add_tile(FeatureVector& sum, const WorkShape& work, KernelTile tile) {
   at(sum, Feature::kTile) += heads;
   at(sum, Feature::kGroup) += heads * static_cast<double>(counts.groups);
   at(sum, Feature::kBlock) += heads * static_cast<double>(counts.blocks);
-  at(sum, Feature::kBlockDim) += heads * static_cast<double>(counts.blocks) * dims;
+  at(sum, Feature::kBlockDim) += heads * static_cast<double>(steps.blocks) * dims;
   at(sum, Feature::kMaskedBlock) += heads * static_cast<double>(counts.masked);
   at(sum, Feature::kQueryRow) += heads * static_cast<double>(work.q_rows) * dims;
-  at(sum, Feature::kKeyRow) += static_cast<double>(work.shape.kv_heads * work.kv_rows) * dims;
+  at(sum, Feature::kKeyRow) += static_cast<double>(work.shape.kv_heads * new_kv_rows) * dims;
 }
 
 }  // namespace
 
 const char* feature_name(Feature feature) {
-  static constexpr const char* kNames[kFeatures] = {"launch",    "step",   "longest",   "tile",
-                                                    "group",     "block",  "block_dim", "masked_block",
-                                                    "query_row", "key_row"};
+  static constexpr const char* kNames[kFeatures] = {"launch",    "step",    "longest",   "tile",
+                                                    "group",     "block",   "block_dim", "masked_block",
+                                                    "query_row", "key_row", "far_byte"};
   return kNames[static_cast<size_t>(feature)];
 }
 
@@ -42,6 +56,9 @@ FeatureVector call_features(std::span<const WorkShape> tiles, int64_t steps, Ker
   at(features, Feature::kLaunch) = 1;
   at(features, Feature::kStep) = static_cast<double>(steps - 1);
   for (const WorkShape& work : tiles) add_tile(features, work, tile);
+  if (tile.near_bytes > 0)
+    at(features, Feature::kFarByte) =
+        std::max(0.0, tensor_bytes(tiles) - static_cast<double>(tile.near_bytes));
   return features;
 }
 

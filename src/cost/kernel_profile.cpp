@@ -9,13 +9,17 @@
 namespace counterpoise {
 namespace {
 
-constexpr Feature kAllFeatures[] = {
-    Feature::kLaunch, Feature::kStep,     Feature::kLongest,     Feature::kTile,     Feature::kGroup,
-    Feature::kBlock,  Feature::kBlockDim, Feature::kMaskedBlock, Feature::kQueryRow, Feature::kKeyRow};
+constexpr Feature kAllFeatures[] = {Feature::kLaunch,   Feature::kStep,        Feature::kLongest,
+                                    Feature::kTile,     Feature::kGroup,       Feature::kBlock,
+                                    Feature::kBlockDim, Feature::kMaskedBlock, Feature::kQueryRow,
+                                    Feature::kKeyRow,   Feature::kFarByte};
 
 nlohmann::ordered_json direction_json(const DirectionModel& model) {
   nlohmann::ordered_json json;
-  json["tile"] = {{"q", model.tile.q}, {"kv", model.tile.kv}};
+  json["tile"] = {{"q", model.tile.q},
+                  {"kv", model.tile.kv},
+                  {"kv_block", model.tile.kv_block},
+                  {"near_bytes", model.tile.near_bytes}};
   json["sharpness"] = model.sharpness;
   for (const Feature feature : kAllFeatures)
     json["seconds_per"][feature_name(feature)] = model.seconds_per[static_cast<size_t>(feature)];
@@ -34,7 +38,9 @@ DirectionModel parse_direction(const JsonFields& json) {
   DirectionModel model;
   const JsonFields tile = json.object("tile"), seconds = json.object("seconds_per"),
                    measured = json.object("measured");
-  model.tile = {tile.count("q"), tile.count("kv")};
+  model.tile = {tile.count("q"), tile.count("kv"), tile.integer("kv_block"), tile.integer("near_bytes")};
+  if (model.tile.kv_block < 0) tile.fail("kv_block", "must not be negative");
+  if (model.tile.near_bytes < 0) tile.fail("near_bytes", "must not be negative");
   model.sharpness = json.number("sharpness");
   if (model.sharpness < 1) json.fail("sharpness", "must be at least 1");
   for (const Feature feature : kAllFeatures) {

@@ -6,7 +6,7 @@ namespace counterpoise {
 
 WorkShape causal_share(int64_t q_rows, int64_t kv_rows, const CostShape& shape) {
   CP_CHECK(q_rows >= 0 && kv_rows >= q_rows);
-  return {q_rows, kv_rows, q_rows * kv_rows - q_rows * (q_rows - 1) / 2, shape};
+  return {q_rows, kv_rows, q_rows * kv_rows - q_rows * (q_rows - 1) / 2, shape, -1};
 }
 
 std::vector<WorkShape> zigzag_share(int64_t length, int64_t cp, int64_t rank, const CostShape& shape) {
@@ -24,6 +24,7 @@ std::vector<WorkShape> zigzag_share(int64_t length, int64_t cp, int64_t rank, co
   } else {
     add(begin(low), begin(low + 1));
     add(begin(high), begin(high + 1));
+    if (tiles.size() == 2) tiles[1].new_kv_rows = tiles[1].kv_rows - tiles[0].kv_rows;
   }
   return tiles;
 }

@@ -56,12 +56,12 @@ TEST(Blocks, CausalSharesAreCountedExactly) {
 }
 
 TEST(Blocks, FullTilesAndWindows) {
-  const WorkShape full{100, 200, 100 * 200, {}};
+  const WorkShape full{100, 200, 100 * 200, {}, -1};
   EXPECT_EQ(count_blocks(full, {64, 64}).blocks, 2 * 4);
   EXPECT_EQ(count_blocks(full, {64, 64}).masked, 0);
-  EXPECT_EQ(count_blocks({100, 200, 0, {}}, {64, 64}).groups, 0);
+  EXPECT_EQ(count_blocks({100, 200, 0, {}, -1}, {64, 64}).groups, 0);
   // A window of 64 keys over 1024 rows visits two or three blocks of 64 per q block of 64.
-  const WorkShape window{1024, 1024, area({0, 1024}, {0, 1024}, Mask::sliding_window(64)), {}};
+  const WorkShape window{1024, 1024, area({0, 1024}, {0, 1024}, Mask::sliding_window(64)), {}, -1};
   const BlockCounts counts = count_blocks(window, {64, 64});
   EXPECT_GE(counts.blocks, 16 * 2 - 1);
   EXPECT_LE(counts.blocks, 16 * 3);

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "cost/error_json.h"
+#include "counterpoise/calibrate_cpu.h"
+#include "counterpoise/error.h"
+#include "counterpoise/random.h"
+
+namespace counterpoise {
+namespace {
+
+constexpr int kLeastRounds = 3, kMostRounds = 60, kMixedCalls = 8;
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  std::tm date{};
+  gmtime_r(&now, &date);
+  char text[16];
+  std::strftime(text, sizeof text, "%Y-%m-%d", &date);
+  return text;
+}
+
+// 16, 24, 32, 48 ... up to the limit, which ends the list.
+std::vector<int64_t> document_lengths(int64_t limit) {
+  std::vector<int64_t> lengths;
+  for (int64_t power = 16; power < limit; power *= 2)
+    for (const int64_t length : {power, power * 3 / 2})
+      if (length < limit) lengths.push_back(length);
+  lengths.push_back(limit);
+  return lengths;
+}
+
+// `documents` documents of `length` tokens, as rank `rank` of `cp` computes them.
+Measurement grid_call(int64_t documents, int64_t length, int64_t cp, int64_t rank, const CostShape& shape,
+                      Direction direction) {
+  Measurement call;
+  call.direction = direction;
+  call.label = fmt::format("{} x {} tokens, rank {} of {}", documents, length, rank, cp);
+  for (int64_t i = 0; i < documents; ++i)
+    for (const WorkShape& tile : zigzag_share(length, cp, rank, shape)) call.tiles.push_back(tile);
+  return call;
+}
+
+// Documents of random lengths, log-uniform up to the limit, that fill a call: the mixture of a packed window.
+Measurement mixed_call(int64_t tokens, int64_t cp, int64_t rank, const CostShape& shape, Direction direction,
+                       RandomStream& random) {
+  Measurement call;
+  call.direction = direction;
+  int64_t documents = 0;
+  for (int64_t room = tokens; room > 0; ++documents) {
+    const double drawn = std::exp(random.uniform() * std::log(static_cast<double>(tokens)));
+    const int64_t length = std::min(room, std::max<int64_t>(1, std::llround(drawn)));
+    for (const WorkShape& tile : zigzag_share(length, cp, rank, shape)) call.tiles.push_back(tile);
+    room -= length;
+  }
+  call.label = fmt::format("{} mixed documents, {} tokens, rank {} of {}", documents, tokens, rank, cp);
+  return call;
+}
+
+std::vector<Measurement> grid(const CalibrationOptions& options, Direction direction) {
+  const CostShape shape = cost_shape(options.heads, options.dtype);
+  std::vector<Measurement> calls;
+  RandomStream random(options.seed, 2);
+  for (const int64_t cp : {1, 2, 4, 8, 16}) {
+    const auto rank = [&] { return static_cast<int64_t>(calls.size()) % cp; };
+    for (const int64_t length : document_lengths(options.max_tokens)) {
+      const int64_t most = options.max_tokens / length;
+      calls.push_back(grid_call(most, length, cp, rank(), shape, direction));
+      if (most >= 8) calls.push_back(grid_call(most / 8, length, cp, rank(), shape, direction));
+    }
+    for (int i = 0; i < kMixedCalls; ++i)
+      calls.push_back(mixed_call(options.max_tokens, cp, rank(), shape, direction, random));
+  }
+  std::erase_if(calls, [](const Measurement& call) { return call.tiles.empty(); });
+  return calls;
+}
+
+// The tile that explains the calls best, then the cache that does.
+DirectionModel fit_calls(std::span<const Measurement> calls, FitOptions& options) {
+  options.features = {Feature::kLaunch,   Feature::kTile,     Feature::kGroup,  Feature::kBlock,
+                      Feature::kBlockDim, Feature::kQueryRow, Feature::kKeyRow, Feature::kFarByte};
+  for (const int64_t q : {12, 24, 48, 64})
+    for (const int64_t kv : {4, 8, 16})
+      for (const int64_t block : {96, 128, 256}) options.tiles.push_back({q, kv, block, 512 << 10});
+  KernelTile tile = fit_direction(calls, options).tile;
+  options.tiles.clear();
+  for (int64_t bytes = 128 << 10; bytes <= 4 << 20; bytes *= 2) {
+    tile.near_bytes = bytes;
+    options.tiles.push_back(tile);
+  }
+  const DirectionModel model = fit_direction(calls, options);
+  options.tiles = {model.tile};
+  return model;
+}
+
+class Calibrator {
+ public:
+  Calibrator(const CalibrationOptions& options,
+              const std::function<void(const std::string&, double)>& progress)
+      : options_(options),
+        progress_(progress),
+        kernel_(options, options.max_tokens),
+        random_(options.seed, 1) {
+    calls_ = grid(options, Direction::kForward);
+    if (options.backward)
+      for (Measurement& call : grid(options, Direction::kBackward)) calls_.push_back(std::move(call));
+    times_.resize(calls_.size());
+  }
+
+  KernelProfilePtr run() {
+    for (const Measurement& call : calls_) kernel_.run(call.tiles, call.direction);  // warm: pages, caches
+    measure();
+    for (size_t i = 0; i < calls_.size(); ++i) calls_[i].seconds = median(times_[i]);
+    nlohmann::ordered_json record = {{"date", today()},
+                                     {"version", "counterpoise 0.1.0"},
+                                     {"clock", "CPU time of one thread, median of the rounds"},
+                                     {"rounds", times_.front().size()},
+                                     {"seed", options_.seed}};
+    DirectionModel forward = fit(Direction::kForward, record["forward"]);
+    std::optional<DirectionModel> backward;
+    if (options_.backward) backward = fit(Direction::kBackward, record["backward"]);
+    return std::make_shared<KernelProfile>(info(record.dump()),
+                                           CostModel(std::move(forward), std::move(backward)),
+                                           cost_shape(options_.heads, options_.dtype));
+  }
+
+ private:
+  void measure() {
+    const double begin = wall_seconds();
+    for (int round = 0; round < kMostRounds; ++round) {
+      const double spent = wall_seconds() - begin;
+      if (round >= kLeastRounds && spent * (round + 1) / round > options_.budget_seconds) break;
+      if (progress_) progress_("measuring the kernel", std::min(1.0, spent / options_.budget_seconds));
+      std::vector<size_t> order(calls_.size());
+      for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+      random_.shuffle(std::span(order));
+      for (const size_t i : order) times_[i].push_back(kernel_.run(calls_[i].tiles, calls_[i].direction));
+    }
+  }
+
+  static double median(std::vector<double> times) {
+    std::sort(times.begin(), times.end());
+    const size_t half = times.size() / 2;
+    return times.size() % 2 ? times[half] : (times[half - 1] + times[half]) / 2;
+  }
+
+  DirectionModel fit(Direction direction, nlohmann::ordered_json& record) const {
+    std::vector<Measurement> calls;
+    for (const Measurement& call : calls_)
+      if (call.direction == direction) calls.push_back(call);
+    FitOptions options;
+    DirectionModel model = fit_calls(calls, options);
+    record = {{"rows", calls.size()},
+              {"fit", error_json(model_errors(model, calls))},
+              {"cross_validated_5_folds", error_json(cross_validate(calls, options))}};
+    for (const Measurement& call : calls) record["grid"].push_back({call.label, call.seconds});
+    return model;
+  }
+
+  ProfileInfo info(std::string calibration) const {
+    const HeadShape& heads = options_.heads;
+    return {
+        "cpu",
+        "measured on this machine by counterpoise calibrate",
+        "seconds",
+        cpu_name(),
+        fmt::format("counterpoise attention on the CPU, {}, {}, {} query and {} kv heads of {}, one thread",
+                    isa_name(kernel_.isa()), dtype_name(options_.dtype), heads.heads, heads.kv_heads,
+                    heads.head_dim),
+        std::move(calibration)};
+  }
+
+  const CalibrationOptions options_;
+  const std::function<void(const std::string&, double)>& progress_;
+  TimedKernel kernel_;
+  RandomStream random_;
+  std::vector<Measurement> calls_;
+  std::vector<std::vector<double>> times_;
+};
+
+}  // namespace
+
+KernelProfilePtr calibrate_cpu(const CalibrationOptions& options,
+                               const std::function<void(const std::string&, double)>& progress) {
+  if (options.max_tokens < 64)
+    throw_error(ErrorKind::kUsage, "calibration needs at least 64 tokens per call, not {}",
+                options.max_tokens);
+  return Calibrator(options, progress).run();
+}
+
+double cross_validated_error(const KernelProfile& profile, Direction direction) {
+  const std::string& text = profile.info().calibration;
+  if (text.empty()) return 0;
+  const auto record = nlohmann::ordered_json::parse(text);
+  const auto found = record.find(direction == Direction::kForward ? "forward" : "backward");
+  if (found == record.end() || !found->contains("cross_validated_5_folds")) return 0;
+  return (*found)["cross_validated_5_folds"]["median"].get<double>();
+}
+
+}  // namespace counterpoise
