@@ -16,10 +16,10 @@ namespace counterpoise {
 namespace {
 
 constexpr int64_t kKeysPerBlock = 128;
-constexpr int kPanelsPerItem = 4;  // share a key block while it is in the second-level cache
+constexpr int kMaxPanelsPerItem = 8;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-// One head's queries of up to kPanelsPerItem panels: the unit a thread takes.
+// One head's queries of up to kMaxPanelsPerItem panels: the unit a thread takes.
 struct Item {
   const Strip* strip;
   Range rows;
@@ -40,14 +40,14 @@ struct Panel {
 class ItemRunner {
  public:
   ItemRunner(const ForwardKernels& kernels, const AttentionProblem& problem, const ForwardTensors& tensors,
-             const PackedKv& kv)
+             const PackedKv& kv, int64_t panels)
       : kernels_(kernels),
         problem_(problem),
         tensors_(tensors),
         kv_(kv),
         groups_((problem.shape.v_head_dim + kernels.rows - 1) / kernels.rows),
         panel_floats_((problem.shape.head_dim + groups_ * kernels.rows + 3) * kernels.width),
-        scratch_(kPanelsPerItem * panel_floats_ + (kKeysPerBlock + 8) * kernels.width),
+        scratch_(panels * panel_floats_ + (kKeysPerBlock + 8) * kernels.width),
         staging_(kernels.width * std::max(problem.shape.head_dim, problem.shape.v_head_dim)) {}
 
   void run(const Item& item) {
@@ -73,7 +73,7 @@ class ItemRunner {
       begin_panel(panel);
       ++panel_count_;
     }
-    p_ = scratch_.data() + kPanelsPerItem * panel_floats_;
+    p_ = scratch_.data() + panel_count_ * panel_floats_;
   }
 
   void begin_panel(const Panel& panel) {
@@ -193,17 +193,24 @@ class ItemRunner {
   const PackedKv& kv_;
   const int64_t groups_, panel_floats_;
   Buffer scratch_, staging_;
-  Panel panels_[kPanelsPerItem];
+  Panel panels_[kMaxPanelsPerItem];
   int panel_count_ = 0;
   int64_t head_ = 0;
   float* p_ = nullptr;
 };
 
+// Panels that share a key block while it is in the second-level cache. Keys of a long document come from
+// further away and are worth sharing more often, as long as the panels themselves still fit.
+int64_t panels_per_item(Range rows, const HeadShape& shape) {
+  return rows.size() >= 4096 && shape.head_dim + shape.v_head_dim <= 256 ? kMaxPanelsPerItem
+                                                                         : kMaxPanelsPerItem / 2;
+}
+
 // Blocks of queries per strip and head, the most work first so that no thread is left with a long one.
-std::vector<Item> items_of(const AttentionProblem& problem, const std::vector<Strip>& strips,
-                           int64_t rows_per_item) {
+std::vector<Item> items_of(const AttentionProblem& problem, const std::vector<Strip>& strips, int64_t width) {
   std::vector<Item> items;
   for (const Strip& strip : strips) {
+    const int64_t rows_per_item = panels_per_item(strip.rows, problem.shape) * width;
     for (int64_t head = 0; head < problem.shape.heads; ++head) {
       const bool covered = std::any_of(strip.tiles.begin(), strip.tiles.end(),
                                        [&](int t) { return holds(problem.tiles[t].heads, head); });
@@ -231,9 +238,10 @@ void blocked_forward(const ForwardKernels& kernels, const AttentionProblem& prob
                      const ForwardTensors& tensors) {
   const std::vector<Strip> strips = strips_of(problem.tiles);
   const PackedKv kv(kernels, problem, tensors.k, tensors.v, kKeysPerBlock);
-  const std::vector<Item> items = items_of(problem, strips, kPanelsPerItem * kernels.width);
+  const std::vector<Item> items = items_of(problem, strips, kernels.width);
   parallel_for(static_cast<int64_t>(items.size()), problem.threads, [&](int64_t i) {
-    ItemRunner runner(kernels, problem, tensors, kv);
+    const int64_t panels = (items[i].rows.size() + kernels.width - 1) / kernels.width;
+    ItemRunner runner(kernels, problem, tensors, kv, panels);
     runner.run(items[i]);
   });
 }
