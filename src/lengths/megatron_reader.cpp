@@ -35,10 +35,10 @@ class MegatronIndex {
         bad_input(byte(pointers_at_ + 8 * i),
                   "sequence {} begins at byte {} of the .bin, inside the one before it (ends at {})", i,
                   pointer, free);
-      free = pointer + token_bytes_ * sequence_length(i);
       if (pointer > INT64_MAX - token_bytes_ * kMaxLength)
         bad_input(byte(pointers_at_ + 8 * i), "sequence {} begins at byte {} of the .bin, beyond any file", i,
                   pointer);
+      free = pointer + token_bytes_ * sequence_length(i);
     }
   }
 
