@@ -11,6 +11,7 @@
   SHARDER(zigzag, "2 cp equal slices of the window; rank r holds slices r and 2 cp - 1 - r")                    \
   SHARDER(striped, "blocks of the window dealt to the ranks in turn")                                           \
   SHARDER(per_document_zigzag, "zigzag slices of every document")                                               \
+  SHARDER(adaptive, "long documents in zigzag slices, short ones whole, the border where it costs least")      \
   SHARDER(whole_document, "documents stay whole, longest first to the least loaded rank, under a token cap")
 // clang-format on
 

@@ -46,6 +46,8 @@ const Promise kPromises[] = {
      [](const WindowFacts& w) { return w.mean() * (1 + 3.0 * kBlock * w.cp / w.tokens); }},
     {"per_document_zigzag", even_tokens, [](const WindowFacts& w) { return w.mean() + 1.5 * w.tokens; },
      [](const WindowFacts& w) { return w.mean() * (1 + 3.0 * w.cp / w.tokens); }},
+    {"adaptive", [](const WindowFacts& w) { return static_cast<double>(w.cap); },
+     [](const WindowFacts& w) { return w.mean() + 257.5 * w.tokens; }, any_area},
     {"whole_document", [](const WindowFacts& w) { return static_cast<double>(w.cap); },
      [](const WindowFacts& w) {
        return w.cap >= w.tokens ? w.mean() + w.largest_area * (1 - 1.0 / w.cp) : w.area;
