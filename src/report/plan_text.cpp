@@ -83,7 +83,7 @@ std::string plan_head_text(const StepPlan& plan) {
   }
   const AttentionShape& shape = plan.shape;
   return fmt::format(
-      "plan {:016x}: {} x {}, dp {}, cp {}, {} windows of {} tokens, {}\n"
+      "plan {:016x}: {} x {}, dp {}, cp {}, {} windows, {} tokens, {}\n"
       "heads {} / {} kv, head_dim {} / {} v, {} bytes an element, mask {}; {} tiles, {} messages\n",
       plan_hash(plan), plan.sharder, plan.scheme, plan.dp(), plan.cp, windows, format_count(tokens),
       backward ? "forward and backward" : "forward", shape.heads, shape.kv_heads, shape.head_dim,
