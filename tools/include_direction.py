@@ -28,14 +28,14 @@ ALLOWED["cli"] = [*ALLOWED["report"], "report", "comm"]
 HEADERS = {
     "base": "area error numbers parallel random",
     "lengths": "lengths length_summary",
-    "cost": "profile cost_model links",
+    "cost": "profile cost_model kernel_profile links",
     "assign": "windows document_stream",
     "shard": "shard layout",
-    "plan": "plan scheme verify",
+    "plan": "plan plan_file plan_loads scheme verify prices timeline",
     "kernels": "attention",
     "comm": "communicator",
-    "sim": "window_costs simulate law simulate_plan timeline",
-    "exec": "execute calibrate",
+    "sim": "window_costs simulate law law_sweep simulate_plan",
+    "exec": "execute calibrate_cpu",
     "metrics": "metrics",
     "study": "study",
 }

@@ -7,9 +7,9 @@ namespace counterpoise {
 namespace {
 
 // Documents end to end; the window's edge cuts whichever document lies there.
-class Concat : public Packer {
+class Concat : public OneOpenWindow {
  public:
-  explicit Concat(const PackOptions& options) : Packer(options) {}
+  explicit Concat(const PackOptions& options) : OneOpenWindow(options) {}
 
  private:
   void place(const Piece& document, WindowSink& sink) override {
@@ -31,14 +31,6 @@ class Concat : public Packer {
       if (used_ == options_.window) flush(sink);
     }
   }
-
-  void flush(WindowSink& sink) override {
-    if (used_ == 0) return;
-    end_window(used_, sink);
-    used_ = 0;
-  }
-
-  int64_t used_ = 0;
 };
 
 }  // namespace

@@ -5,9 +5,9 @@ namespace counterpoise {
 namespace {
 
 // One open window; a document that does not fit closes it.
-class NextFit : public Packer {
+class NextFit : public OneOpenWindow {
  public:
-  explicit NextFit(const PackOptions& options) : Packer(options) {}
+  explicit NextFit(const PackOptions& options) : OneOpenWindow(options) {}
 
  private:
   void place(const Piece& piece, WindowSink& sink) override {
@@ -15,14 +15,6 @@ class NextFit : public Packer {
     emit(piece, sink);
     used_ += piece.length;
   }
-
-  void flush(WindowSink& sink) override {
-    if (used_ == 0) return;
-    end_window(used_, sink);
-    used_ = 0;
-  }
-
-  int64_t used_ = 0;
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ struct SimulateVerb {
   }
 
   void check_spread(const SimulationResult& result) const {
-    const CpResult* judged = largest_judged(result);
+    const CpResult* judged = largest_judged(result.results);
     const std::optional<double> spread = judged ? judged->all.max_over_min.p50 : std::nullopt;
     if (!spread || *spread > fail_above)
       throw_error(ErrorKind::kCheckFailed, "--fail-above {}: median max/min at CP = {} is {}", fail_above,

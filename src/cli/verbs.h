@@ -10,5 +10,6 @@ void add_law_verb(CLI::App& app);
 void add_lengths_verb(CLI::App& app);
 void add_calibrate_verb(CLI::App& app);
 void add_simulate_verb(CLI::App& app);
+void add_study_verb(CLI::App& app);
 
 }  // namespace counterpoise

@@ -49,9 +49,9 @@ std::string account_sentence(const PackAccount& account) {
   return text;
 }
 
-const CpResult* largest_judged(const SimulationResult& result) {
+const CpResult* largest_judged(const std::vector<CpResult>& results) {
   const CpResult* largest = nullptr;
-  for (const CpResult& r : result.results)
+  for (const CpResult& r : results)
     if (r.all.judged()) largest = &r;
   return largest;
 }

@@ -11,7 +11,7 @@ namespace {
 
 std::string headline(const SimulationRecord& record) {
   const CpResult& first = record.result.results.front();
-  const CpResult* last = largest_judged(record.result);
+  const CpResult* last = largest_judged(record.result.results);
   if (!last || !last->all.max_over_min.p50)
     return "Too few groups, or groups without attention work: max/min is not judged.\n";
   std::string text =

@@ -39,6 +39,6 @@ std::string percent_cell(const std::optional<double>& share);
 std::string account_sentence(const PackAccount& account);
 
 // The largest CP whose max/min is judged (4 groups or more), nullptr when there is none.
-const CpResult* largest_judged(const SimulationResult& result);
+const CpResult* largest_judged(const std::vector<CpResult>& results);
 
 }  // namespace counterpoise

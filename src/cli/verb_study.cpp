@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/length_options.h"
+#include "cli/simulation_options.h"
+#include "cli/verbs.h"
+#include "counterpoise/error.h"
+#include "counterpoise/numbers.h"
+#include "report/json_output.h"
+#include "report/study_report.h"
+
+namespace counterpoise {
+namespace {
+
+// "60s", "2m", "90".
+double parse_seconds(const std::string& text, const std::string& flag) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, status] = std::from_chars(text.data(), end, value);
+  const std::string unit(rest, end);
+  const double scale = unit == "m" || unit == "min" ? 60 : unit.empty() || unit == "s" ? 1 : 0;
+  if (status != std::errc() || scale == 0 || !(value > 0) || value > 1e6)
+    throw_error(ErrorKind::kUsage, "{}: '{}' is not a time; write seconds or minutes such as 60s or 5m", flag,
+                text);
+  return value * scale;
+}
+
+// One line on stderr, rewritten in place on a terminal, with the time left; silent elsewhere.
+class ProgressLine {
+ public:
+  void operator()(const std::string& what, double done) {
+    if (!isatty(STDERR_FILENO)) return;
+    if (what != what_) begin_ = std::chrono::steady_clock::now();
+    what_ = what;
+    const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    const std::string left = done > 0.02 ? fmt::format(", {:.0f} s left", spent / done * (1 - done)) : "";
+    fmt::print(stderr, "\r\033[K{} {:.0f} %{}", what, 100 * done, left);
+    std::fflush(stderr);
+  }
+  void clear() const {
+    if (isatty(STDERR_FILENO) && !what_.empty()) fmt::print(stderr, "\r\033[K");
+  }
+
+ private:
+  std::string what_;
+  std::chrono::steady_clock::time_point begin_;
+};
+
+struct StudyVerb {
+  LengthOptions lengths;
+  SimulationOptions options;
+  StudyConfig config;
+  std::string budget = "60s", wide = "32k", json;
+
+  void run() {
+    config.simulation = options.config();
+    config.budget_seconds = parse_seconds(budget, "--budget");
+    config.wide_window = parse_size(wide, "--wide-window");
+    const Lengths source = lengths.load();
+    ProgressLine line;
+    const Study study = run_study(source, config, std::ref(line));
+    line.clear();
+    const StudyRecord record{source, config, study};
+    if (json != "-") fmt::print("{}", study_text(record));
+    if (!json.empty()) write_json(json, "study", study_json(record));
+  }
+};
+
+constexpr const char* kExamples = R"(
+The kernel's profile is measured first, on shapes of its own, and frozen; then the sweep is simulated, and the
+real kernel runs for as many steps as the budget allows. Nothing is rescaled afterwards.
+
+Examples:
+  counterpoise study                                         the default: preset:wlbllm_mix, window 4096, 64 ranks
+  counterpoise study lengths.jsonl --window 8k --budget 2m
+  counterpoise study corpus.idx --window-order stream        what a streaming loader does
+  counterpoise study preset:wikipedia --regime grow --json study.json
+)";
+
+}  // namespace
+
+void add_study_verb(CLI::App& app) {
+  auto verb = std::make_shared<StudyVerb>();
+  verb->lengths.source = "preset:wlbllm_mix";
+  verb->options.window = "4k";
+  verb->options.cp = "1,2,4,8";
+  CLI::App* sub = app.add_subcommand(
+      "study", "The verdict: simulate, run real attention on this machine, compare, conclude");
+  verb->lengths.add_to(*sub, true, false);
+  verb->options.add_to(*sub);
+  sub->remove_option(sub->get_option("--profile"));
+  add_text_option(*sub, "--budget", verb->budget, "Time for measuring, profile included")->type_name("TIME");
+  add_text_option(*sub, "--wide-window", verb->wide, "A second, wider window to simulate beside it (0: none)")
+      ->type_name("SIZE");
+  sub->add_option("--kernel-heads", verb->config.heads.heads, "Query heads of the measured kernel")
+      ->capture_default_str();
+  sub->add_option("--kernel-kv-heads", verb->config.heads.kv_heads, "Key/value heads of the measured kernel")
+      ->capture_default_str();
+  sub->add_option("--kernel-head-dim", verb->config.heads.head_dim, "Head dimension of the measured kernel")
+      ->capture_default_str();
+  sub->add_flag("--backward", verb->config.backward,
+                "Measure and price forward and backward, not forward alone");
+  sub->add_option("--json", verb->json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");
+  sub->footer(kExamples);
+  sub->callback([verb] { verb->run(); });
+}
+
+}  // namespace counterpoise

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study/measure_groups.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "counterpoise/calibrate_cpu.h"
+#include "counterpoise/error.h"
+#include "sim/step_series.h"
+#include "study/draw_windows.h"
+
+namespace counterpoise {
+namespace {
+
+constexpr uint64_t kMeasuredPart = uint64_t{1} << 48;  // random streams apart from the simulation's
+constexpr int64_t kBatchSteps = 2;
+constexpr uint64_t kRepeatEvery = 8;
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// The windows of the measured steps at one CP degree.
+struct CpWindows {
+  int64_t cp = 1, per_group = 1;
+  int64_t step_groups = 1;  // groups of a step
+  int64_t groups = 1;       // of those, measured
+  std::vector<Window> windows;
+
+  int64_t per_step() const { return step_groups * per_group; }
+};
+
+// One rank's per-document zigzag share of a window.
+struct WindowShare {
+  std::vector<WorkShape> shapes;
+  double squares = 0;  // sum of piece length^2 / cp
+};
+
+WindowShare window_share(const Window& window, int64_t cp, int64_t rank, const CostShape& shape) {
+  WindowShare share;
+  for (const Piece& piece : window.pieces) {
+    for (const WorkShape& tile : zigzag_share(piece.length, cp, rank, shape)) share.shapes.push_back(tile);
+    const double length = static_cast<double>(piece.length);
+    share.squares += length * length / static_cast<double>(cp);
+  }
+  return share;
+}
+
+struct Job {
+  size_t column;
+  int64_t step, group;
+  bool repeat;
+};
+
+class Measurer {
+ public:
+  Measurer(const Lengths& lengths, const StudyConfig& config, const CallSeconds& price)
+      : config_(config), price_(price), random_(config.simulation.seed, kMeasuredPart - 1) {
+    const SimulationConfig& simulation = config.simulation;
+    const bool fixed = simulation.regime == Regime::kFixed;
+    for (const int64_t c : simulation.cp) {
+      CpWindows& column = columns_.emplace_back();
+      column.cp = c;
+      column.groups = column.step_groups = simulation.ranks / c;
+      column.per_group = fixed ? c : 1;
+      const int64_t tokens = simulation.pack.window * (fixed ? 1 : c);
+      const int64_t count = std::min(config.max_measured_steps, kMostSteps) * column.per_step();
+      column.windows = fixed && columns_.size() > 1
+                           ? columns_.front().windows
+                           : draw_windows(lengths, simulation, tokens, count, kMeasuredPart);
+      steps_ = std::min(steps_, static_cast<int64_t>(column.windows.size()) / column.per_step());
+      widest_ = std::max(widest_, tokens);
+    }
+    shape_ = cost_shape(config.heads, DType::kFloat32);
+  }
+
+  Measurements run(double budget, const Progress& progress) {
+    const double begin = now();
+    fit_into(budget);
+    for (const CpWindows& column : columns_) {
+      MeasuredCp& result = results_.results.emplace_back();
+      result.cp = column.cp;
+      result.windows_per_group = column.per_group;
+      result.groups = column.groups;
+      result.step_groups = column.step_groups;
+    }
+    CalibrationOptions options;
+    options.heads = config_.heads;
+    options.seed = config_.simulation.seed;
+    options.backward = config_.backward;
+    TimedKernel kernel(options, widest_);
+    warm_up(kernel);
+    for (int64_t step = 0; step < steps_; step += kBatchSteps) {
+      const double spent = now() - begin;
+      const double per_step = step > 0 ? spent / static_cast<double>(step) : 0;
+      if (step > 0 && spent + per_step * kBatchSteps > budget) break;
+      measure_batch(kernel, step, std::min(step + kBatchSteps, steps_));
+      if (progress) progress("measuring groups", std::min(1.0, (now() - begin) / budget));
+    }
+    results_.steps = static_cast<int64_t>(results_.results.front().measured.size());
+    results_.seconds = now() - begin;
+    results_.isa = isa_name(kernel.isa());
+    results_.cpu = cpu_name();
+    summarise_noise();
+    return std::move(results_);
+  }
+
+ private:
+  static constexpr int64_t kMostSteps = 400;
+
+  double priced(const CpWindows& column, int64_t window, int64_t rank) const {
+    return price_(window_share(column.windows[static_cast<size_t>(window)], column.cp, rank, shape_).shapes);
+  }
+
+  // Where one batch alone would overrun the budget, only the first groups of each step are measured.
+  void fit_into(double budget) {
+    double batch = 0;
+    for (const CpWindows& column : columns_)
+      for (int64_t w = 0; w < column.per_step(); ++w)
+        batch += priced(column, w, w % column.cp) * static_cast<double>(std::min(kBatchSteps, steps_));
+    const double share = budget / batch;
+    if (!(share < 1)) return;
+    for (CpWindows& column : columns_)
+      column.groups =
+          std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(column.step_groups)),
+                              std::min<int64_t>(2, column.step_groups), column.step_groups);
+  }
+
+  double run_share(TimedKernel& kernel, const WindowShare& share) const {
+    const double forward = kernel.run(share.shapes, Direction::kForward);
+    return config_.backward ? forward + kernel.run(share.shapes, Direction::kBackward) : forward;
+  }
+
+  void warm_up(TimedKernel& kernel) const {
+    for (int64_t i = 0; i < 2; ++i)
+      run_share(kernel, window_share(columns_.front().windows[0], 1, 0, shape_));
+  }
+
+  void measure_batch(TimedKernel& kernel, int64_t first, int64_t last) {
+    std::vector<Job> jobs;
+    for (size_t column = 0; column < columns_.size(); ++column) {
+      MeasuredCp& result = results_.results[column];
+      for (int64_t step = first; step < last; ++step) {
+        const size_t windows = static_cast<size_t>(columns_[column].groups * columns_[column].per_group);
+        result.measured.emplace_back(windows);
+        result.predicted.emplace_back(windows);
+        result.squares.emplace_back(windows);
+        for (int64_t group = 0; group < columns_[column].groups; ++group) {
+          jobs.push_back({column, step, group, false});
+          if (random_.below(kRepeatEvery) == 0) jobs.push_back({column, step, group, true});
+        }
+      }
+    }
+    random_.shuffle(std::span(jobs));
+    std::vector<std::pair<const Job*, double>> repeats;
+    for (const Job& job : jobs) {
+      const double seconds = run_group(kernel, job);
+      if (job.repeat) repeats.emplace_back(&job, seconds);
+    }
+    for (const auto& [job, seconds] : repeats) noise_.push_back(std::abs(seconds / group_seconds(*job) - 1));
+  }
+
+  // Windows of the group one after another; of each, the share of one rank, rotating.
+  double run_group(TimedKernel& kernel, const Job& job) {
+    const CpWindows& column = columns_[job.column];
+    MeasuredCp& result = results_.results[job.column];
+    double total = 0;
+    for (int64_t m = 0; m < column.per_group; ++m) {
+      const int64_t index = job.group * column.per_group + m;
+      const Window& window = column.windows[static_cast<size_t>(job.step * column.per_step() + index)];
+      const int64_t rank = (job.step + job.group + m) % column.cp;
+      const WindowShare share = window_share(window, column.cp, rank, shape_);
+      const double seconds = run_share(kernel, share);
+      total += seconds;
+      if (job.repeat) continue;
+      const size_t step = static_cast<size_t>(job.step), slot = static_cast<size_t>(index);
+      result.measured[step][slot] = seconds;
+      result.predicted[step][slot] = price_(share.shapes);
+      result.squares[step][slot] = share.squares;
+    }
+    return total;
+  }
+
+  double group_seconds(const Job& job) const {
+    const CpWindows& column = columns_[job.column];
+    const std::vector<double>& times = results_.results[job.column].measured[static_cast<size_t>(job.step)];
+    double total = 0;
+    for (int64_t m = 0; m < column.per_group; ++m)
+      total += times[static_cast<size_t>(job.group * column.per_group + m)];
+    return total;
+  }
+
+  void summarise_noise() {
+    results_.repeats = static_cast<int64_t>(noise_.size());
+    if (noise_.empty()) return;
+    std::sort(noise_.begin(), noise_.end());
+    results_.repeat_noise_median = noise_[noise_.size() / 2];
+    results_.repeat_noise_p90 = noise_[noise_.size() * 9 / 10];
+  }
+
+  const StudyConfig& config_;
+  const CallSeconds& price_;
+  RandomStream random_;
+  CostShape shape_;
+  std::vector<CpWindows> columns_;
+  int64_t steps_ = kMostSteps;
+  int64_t widest_ = 0;
+  std::vector<double> noise_;
+  Measurements results_;
+};
+
+void add_statistics(Measurements& measurements) {
+  std::vector<StepSeries> series;
+  for (const MeasuredCp& column : measurements.results) {
+    StepSeries& s = series.emplace_back();
+    s.groups = column.groups;
+    for (const std::vector<double>& step : column.measured) s.add_step(step, column.windows_per_group);
+  }
+  for (size_t j = 0; j < series.size(); ++j) {
+    MeasuredCp& column = measurements.results[j];
+    column.statistics = statistics(series[j]);
+    if (column.groups < column.step_groups)
+      column.statistics.max_over_min = {};  // of all groups of a step, or none
+    column.variance_ratio = variance_ratio(series[j], series.front(), false, 1);
+    column.cv2_ratio = variance_ratio(series[j], series.front(), true, 1);
+  }
+}
+
+}  // namespace
+
+Measurements measure_groups(const Lengths& lengths, const StudyConfig& config, double budget_seconds,
+                            const CallSeconds& price, const Progress& progress) {
+  CP_CHECK(config.simulation.cp.front() == 1);
+  Measurements result = Measurer(lengths, config, price).run(budget_seconds, progress);
+  add_statistics(result);
+  return result;
+}
+
+}  // namespace counterpoise

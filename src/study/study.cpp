@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "counterpoise/study.h"
+
+#include <algorithm>
+
+#include "counterpoise/calibrate_cpu.h"
+#include "counterpoise/error.h"
+#include "counterpoise/law.h"
+#include "study/agreement.h"
+#include "study/measure_groups.h"
+#include "study/variants.h"
+#include "study/verdict.h"
+
+namespace counterpoise {
+namespace {
+
+constexpr double kCalibrationShare = 0.2;  // of the budget
+// Tokens of the longest calibrated call; beyond it the fitted model continues.
+constexpr int64_t kLongestCalibrated = 8192;
+constexpr int64_t kSuspectWindows = 20000;  // drawn to look for shared documents and heavy tails
+
+PieceTime piece_time(const Profile& profile) {
+  return [&profile](int64_t length, int64_t cp) { return profile.piece_time(length, cp); };
+}
+
+KernelProfilePtr measure_profile(const StudyConfig& config, const Progress& progress) {
+  CalibrationOptions options;
+  options.heads = config.heads;
+  options.backward = config.backward;
+  options.max_tokens = std::clamp<int64_t>(config.simulation.pack.window, 64, kLongestCalibrated);
+  options.budget_seconds = config.budget_seconds * kCalibrationShare;
+  options.seed = config.simulation.seed;
+  return calibrate_cpu(options, progress);
+}
+
+// Seconds of one rank's share of a piece, mean over the ranks; with the backward pass where it is measured
+// too.
+PieceTime kernel_piece_time(const KernelProfile& profile, bool backward) {
+  if (!backward) return piece_time(profile);
+  return [&profile](int64_t length, int64_t cp) {
+    double seconds = profile.piece_time(length, cp);
+    for (int64_t rank = 0; rank < cp; ++rank)
+      for (const WorkShape& tile : zigzag_share(length, cp, rank, profile.shape()))
+        seconds += profile.model().tile_seconds(tile, Direction::kBackward) / static_cast<double>(cp);
+    return seconds;
+  };
+}
+
+Suspects find_suspects(const Lengths& lengths, const StudyConfig& config, const PieceTime& time) {
+  const SimulationConfig& simulation = config.simulation;
+  const WindowSource source{lengths, simulation.pack, simulation.order, simulation.seed, simulation.threads};
+  const int64_t one = 1;
+  const std::vector<double> costs = window_costs(source, {&one, 1}, time, kSuspectWindows).column(0);
+  Suspects suspects;
+  suspects.growing_windows = simulation.regime == Regime::kGrow;
+  suspects.tail_index = tail_index(costs);
+  if (simulation.window_order == WindowOrder::kStream && costs.size() > 2)
+    suspects.neighbour_correlation = autocorrelation(costs, 1).rho[1];
+  return suspects;
+}
+
+std::vector<RatioAtCp> simulated_ratios(const SimulationResult& result) {
+  std::vector<RatioAtCp> ratios;
+  for (const CpResult& r : result.results) ratios.push_back({r.cp, r.variance_ratio});
+  return ratios;
+}
+
+std::vector<RatioAtCp> measured_ratios(const Measurements& measurements) {
+  std::vector<RatioAtCp> ratios;
+  for (const MeasuredCp& r : measurements.results) ratios.push_back({r.cp, r.variance_ratio});
+  return ratios;
+}
+
+std::optional<SimulationResult> simulate_wide(const Lengths& lengths, const StudyConfig& config,
+                                              const Profile& profile) {
+  if (config.wide_window <= config.simulation.pack.window) return std::nullopt;
+  SimulationConfig wide = config.simulation;
+  wide.pack.window = config.wide_window;
+  if (wide.order == DocumentOrder::kCorpus)
+    return std::nullopt;  // a corpus read once seldom holds enough wide windows
+  return simulate(lengths, piece_time(profile), wide);
+}
+
+}  // namespace
+
+Study run_study(const Lengths& lengths, const StudyConfig& given, const Progress& progress) {
+  StudyConfig config = given;
+  std::vector<int64_t>& cp = config.simulation.cp;
+  if (std::find(cp.begin(), cp.end(), 1) == cp.end())
+    cp.insert(cp.begin(), 1);  // everything is relative to it
+  check_config(config.simulation);
+  Study study;
+
+  // The profile comes first, from shapes of its own, and is frozen: nothing below rescales it.
+  const KernelProfilePtr profile = measure_profile(config, progress);
+  study.profile = profile;
+  study.profile_hash = profile_hash(*profile);
+  study.profile_error = cross_validated_error(*profile);
+  const PieceTime time = kernel_piece_time(*profile, config.backward);
+
+  // Predict.
+  if (progress) progress("simulating", 0);
+  const ProfilePtr area = load_profile("area");
+  study.work = simulate(lengths, piece_time(*area), config.simulation);
+  study.simulated = simulate(lengths, time, config.simulation);
+  study.wide = simulate_wide(lengths, config, *area);
+  study.variants = compare_variants(lengths, time, config.simulation);
+
+  // Measure, on steps the simulation did not draw.
+  const double left = config.budget_seconds * (1 - kCalibrationShare);
+  const CallSeconds price = [&](std::span<const WorkShape> tiles) {
+    const double forward = profile->call_seconds(tiles);
+    return config.backward ? forward + profile->call_seconds(tiles, Direction::kBackward) : forward;
+  };
+  study.measured = measure_groups(lengths, config, left, price, progress);
+  study.measured.agreement = agreement(study.measured.results);
+  CP_CHECK(profile_hash(*study.profile) == study.profile_hash);
+
+  // Conclude.
+  const Suspects suspects = find_suspects(lengths, config, piece_time(*area));
+  study.neighbour_correlation = suspects.neighbour_correlation;
+  study.tail_index = suspects.tail_index;
+  study.work_judgement = judge(simulated_ratios(study.work), study.work.steps, suspects);
+  study.measured_judgement = judge(measured_ratios(study.measured), study.measured.steps, suspects);
+  study.below_two_from = below_two_from(study.simulated.results);
+  study.chosen_cp = choose_cp(study.simulated, config.simulation.sync);
+  study.efficiency_cost = efficiency_cost(study.simulated);
+  return study;
+}
+
+}  // namespace counterpoise
