@@ -29,12 +29,12 @@ std::string headline(const SimulationRecord& record) {
 std::string setting(const SimulationRecord& record) {
   const SimulationConfig& c = record.config;
   return fmt::format(
-      "{} steps of {} windows of {} tokens from {} ({}, {}, windows in {} order), regime {}, groups meet "
-      "once a {},\n"
-      "profile {} ({}), ideal split\n",
+      "{} steps of {} windows of {} tokens from {}\n"
+      "packing {}, documents in {} order, windows in {} order, regime {}, groups meet once a {}, ideal "
+      "split\n"
+      "profile {}: {}\n",
       format_count(record.result.steps), c.ranks, format_size(c.pack.window), record.lengths.source,
-      name_of(c.pack.policy), name_of(c.order),
-      c.window_order == WindowOrder::kShuffle ? "shuffled" : "stream", name_of(c.regime),
+      name_of(c.pack.policy), name_of(c.order), name_of(c.window_order), name_of(c.regime),
       c.sync == Sync::kStep ? "step" : "micro-batch", record.profile.info().name,
       record.profile.info().source);
 }
@@ -57,44 +57,64 @@ std::string notes(const SimulationRecord& record) {
 
 }  // namespace
 
-std::string simulation_text(const SimulationRecord& record) {
+namespace {
+
+std::string main_table(const SimulationRecord& record) {
+  const Sync sync = record.config.sync;
   TextTable table({{"CP"},
                    {"groups"},
                    {"variance ratio"},
                    {"1/CP"},
-                   {"CV²ratio"},
-                   {"max/min p50"},
+                   {"CV² ratio"},
+                   {"max/min"},
                    {"p90"},
                    {"< 2"},
                    {"slowdown"},
                    {"law"},
                    {"wait"},
                    {"", Align::kLeft},
-                   {"8 groups: max/min"},
-                   {"slowdown"},
                    {"memory/rank"}});
   for (const CpResult& r : record.result.results) {
     const GroupStatistics& s = r.all;
-    const std::optional<double> wait = s.wait_share(record.config.sync);
+    const std::optional<double> wait = s.wait_share(sync);
     table.add_row({fmt::format("{}", r.cp), fmt::format("{}", s.groups), estimate_cell(r.variance_ratio),
-                   fmt::format("{:.3f}", 1.0 / static_cast<double>(r.cp)),
-                   r.cv2_ratio ? fmt::format("{:.3f}", r.cv2_ratio->value) : "-",
+                   fmt::format("{:.3f}", 1.0 / static_cast<double>(r.cp)), estimate_cell(r.cv2_ratio),
                    number_cell(s.max_over_min.p50), number_cell(s.max_over_min.p90),
-                   percent_cell(s.max_over_min.share_below_2), number_cell(s.slowdown(record.config.sync), 3),
-                   law_slowdown_cell(r.law, record.config.sync), percent_cell(wait),
-                   bar(wait.value_or(0), 12), number_cell(r.fixed.max_over_min.p50),
-                   number_cell(r.fixed.slowdown(record.config.sync), 3),
+                   percent_cell(s.max_over_min.share_below_2), number_cell(s.slowdown(sync), 3),
+                   law_slowdown_cell(r.law, sync), percent_cell(wait), bar(wait.value_or(0), 12),
                    format_bytes(static_cast<double>(r.bytes_per_rank))});
   }
+  return table.str();
+}
+
+// The same number of groups at every CP, so that averaging and the shrinking number of groups are told apart.
+std::string fixed_groups_table(const SimulationRecord& record) {
+  TextTable table({{"CP"}, {"groups"}, {"variance ratio"}, {"max/min"}, {"p90"}, {"< 2"}, {"slowdown"}});
+  for (const CpResult& r : record.result.results) {
+    const GroupStatistics& s = r.fixed;
+    if (s.steps == 0) continue;
+    table.add_row({fmt::format("{}", r.cp), fmt::format("{}", s.groups),
+                   estimate_cell(r.fixed_variance_ratio), number_cell(s.max_over_min.p50),
+                   number_cell(s.max_over_min.p90), percent_cell(s.max_over_min.share_below_2),
+                   number_cell(s.slowdown(record.config.sync), 3)});
+  }
+  return table.str();
+}
+
+}  // namespace
+
+std::string simulation_text(const SimulationRecord& record) {
   const MemoryShape& m = record.config.memory;
-  return headline(record) + "\n" + setting(record) + "\n" + table.str() + "\n" + notes(record) +
+  return headline(record) + "\n" + setting(record) + "\n" + main_table(record) +
+         "\nWith 8 groups at every CP: averaging alone, without the shrinking number of groups\n\n" +
+         fixed_groups_table(record) + "\n" + notes(record) +
          fmt::format(
-             "slowdown = slowest group over mean group, summed over steps, law = the same in closed form; "
-             "wait = the share of rank time "
-             "spent waiting for "
-             "it. Memory: q, k, v, out, lse\nof one layer held at once ({} heads, {} kv heads of {}, {} "
-             "bytes). "
-             "Communication is not priced here.\n",
+             "max/min = slowest over fastest group of a step (median); slowdown = slowest over mean group, "
+             "summed over steps;\n"
+             "law = the same in closed form; wait = the share of rank time spent waiting. Memory: q, k, v, "
+             "out, lse of one\n"
+             "layer held at once ({} heads, {} kv heads of {}, {} bytes). Communication is not priced "
+             "here.\n",
              m.heads, m.kv_heads, m.head_dim, m.element_bytes);
 }
 

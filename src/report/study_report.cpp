@@ -28,51 +28,71 @@ std::string lengths_line(const Lengths& lengths) {
   return text + "\n";
 }
 
+std::string measured_part(const Measurements& measured) {
+  const MeasuredCp& first = measured.results.front();
+  if (first.groups == first.step_groups) return fmt::format("{} steps", measured.steps);
+  return fmt::format("{} of {} groups of {} steps (a larger --budget measures whole steps)", first.groups,
+                     first.step_groups, measured.steps);
+}
+
 std::string setting_lines(const StudyRecord& record) {
   const SimulationConfig& c = record.config.simulation;
   const Study& study = record.study;
   const ProfileInfo& info = study.profile->info();
   return fmt::format(
       "Training  {} ranks, windows of {} tokens ({}), {} order, regime {}, {} simulated steps\n"
-      "Kernel    {}, {}; profile measured first and frozen as {} (its own error {:.1f} %)\n"
-      "Measured  {} steps in {}, {} query and {} kv heads of {}, one thread\n",
+      "Kernel    {}: {}\n"
+      "Profile   measured first, on other shapes, and frozen as {} (its own cross-validated error {:.1f} %)\n"
+      "Measured  {} in {}\n",
       c.ranks, format_size(c.pack.window), name_of(c.pack.policy),
       c.window_order == WindowOrder::kShuffle ? "shuffled" : "stream", name_of(c.regime),
       format_count(study.simulated.steps), study.measured.cpu, info.kernel, study.profile_hash,
-      100 * study.profile_error, study.measured.steps, format_seconds(study.measured.seconds),
-      record.config.heads.heads, record.config.heads.kv_heads, record.config.heads.head_dim);
+      100 * study.profile_error, measured_part(study.measured), format_seconds(study.measured.seconds));
 }
 
-std::string degrees_table(const StudyRecord& record) {
-  const Study& study = record.study;
+std::string variance_table(const Study& study) {
   TextTable table({{"CP"},
                    {"groups"},
                    {"1/CP"},
-                   {"CV² ratio sim."},
+                   {"variance ratio: work"},
+                   {"seconds, simulated"},
                    {"measured"},
-                   {"variance sim."},
-                   {"measured"},
+                   {"CV² ratio: simulated"},
+                   {"measured"}});
+  for (size_t j = 0; j < study.simulated.results.size(); ++j) {
+    const CpResult& s = study.simulated.results[j];
+    const MeasuredCp& m = study.measured.results[j];
+    table.add_row({fmt::format("{}", s.cp), fmt::format("{}", s.all.groups),
+                   fmt::format("{:.3f}", 1.0 / static_cast<double>(s.cp)),
+                   estimate_cell(study.work.results[j].variance_ratio), estimate_cell(s.variance_ratio),
+                   estimate_cell(m.variance_ratio), estimate_cell(s.cv2_ratio), estimate_cell(m.cv2_ratio)});
+  }
+  return table.str();
+}
+
+std::string spread_table(const StudyRecord& record) {
+  const Study& study = record.study;
+  const Sync sync = record.config.simulation.sync;
+  TextTable table({{"CP"},
                    {"max/min sim."},
                    {"meas."},
                    {"< 2 sim."},
                    {"meas."},
-                   {"slowdown"},
+                   {"slowdown sim."},
+                   {"meas."},
+                   {"law"},
                    {"(micro)"},
                    {"wait"},
                    {"", Align::kLeft},
-                   {"memory"}});
+                   {"memory/rank"}});
   for (size_t j = 0; j < study.simulated.results.size(); ++j) {
     const CpResult& s = study.simulated.results[j];
-    const MeasuredCp& m = study.measured.results[j];
-    const std::optional<double> wait = s.all.wait_share(record.config.simulation.sync);
-    table.add_row({fmt::format("{}", s.cp), fmt::format("{}", s.all.groups),
-                   fmt::format("{:.3f}", 1.0 / static_cast<double>(s.cp)), estimate_cell(s.cv2_ratio),
-                   estimate_cell(m.cv2_ratio),
-                   s.variance_ratio ? fmt::format("{:.3f}", s.variance_ratio->value) : "-",
-                   m.variance_ratio ? fmt::format("{:.3f}", m.variance_ratio->value) : "-",
-                   number_cell(s.all.max_over_min.p50), number_cell(m.statistics.max_over_min.p50),
-                   percent_cell(s.all.max_over_min.share_below_2),
-                   percent_cell(m.statistics.max_over_min.share_below_2), number_cell(s.all.slowdown_step, 3),
+    const GroupStatistics& m = study.measured.results[j].statistics;
+    const std::optional<double> wait = s.all.wait_share(sync);
+    table.add_row({fmt::format("{}", s.cp), number_cell(s.all.max_over_min.p50),
+                   number_cell(m.max_over_min.p50), percent_cell(s.all.max_over_min.share_below_2),
+                   percent_cell(m.max_over_min.share_below_2), number_cell(s.all.slowdown_step, 3),
+                   number_cell(m.slowdown_step, 3), law_slowdown_cell(s.law, Sync::kStep),
                    number_cell(s.all.slowdown_micro_batch, 3), percent_cell(wait), bar(wait.value_or(0), 10),
                    format_bytes(static_cast<double>(s.bytes_per_rank))});
   }
@@ -120,8 +140,9 @@ std::string variants_table(const Study& study) {
 }  // namespace
 
 std::string study_text(const StudyRecord& record) {
-  std::string text =
-      lengths_line(record.lengths) + setting_lines(record) + "\n" + degrees_table(record) + "\n";
+  std::string text = lengths_line(record.lengths) + setting_lines(record) +
+                     "\nHow the variance of group time falls\n\n" + variance_table(record.study) +
+                     "\nHow long the fast groups wait for the slowest\n\n" + spread_table(record) + "\n";
   text += "Predicted against measured group times\n\n" + agreement_table(record.study) + "\n";
   if (!record.study.variants.empty())
     text += "Packing and the tail, simulated\n\n" + variants_table(record.study) + "\n";
