@@ -9,6 +9,7 @@ namespace counterpoise {
 void add_law_verb(CLI::App& app);
 void add_lengths_verb(CLI::App& app);
 void add_calibrate_verb(CLI::App& app);
+void add_run_verb(CLI::App& app);
 void add_simulate_verb(CLI::App& app);
 void add_study_verb(CLI::App& app);
 
