@@ -42,7 +42,8 @@ const char* phase_words(Phase phase) {
 
 std::string activity(Phase phase, int64_t op, int peer) {
   std::string text = phase_words(phase);
-  if (peer >= 0) text += fmt::format(" rank {}", peer);
+  const bool with_peer = phase != Phase::kComputing && phase != Phase::kDone && phase != Phase::kFailed;
+  if (with_peer && peer >= 0) text += fmt::format(" rank {}", peer);
   if (op >= 0) text += fmt::format(" in op {}", op);
   return text;
 }
@@ -104,19 +105,30 @@ std::optional<std::string> Board::Patience::judge() {
   return judge_peer(Clock::now());
 }
 
-// A peer that computes is never given up on (its process is watched by heartbeat). One that waits, is done or
-// cannot be seen, and makes no step for `wait_seconds`, will not send.
+// True when the peer computes, or waits for a rank that does, and so on along the chain.
+bool Board::Patience::somebody_computes() const {
+  int at = awaited_.peer;
+  for (int links = 0; links < board_.size() && at >= 0; ++links) {
+    const RankState& state = board_.state(at);
+    if (phase_of(state) == Phase::kComputing) return true;
+    at = state.peer.load(std::memory_order_relaxed);
+  }
+  return false;
+}
+
+// As long as the chain of waits ends at a rank that computes, whose process is watched by its heartbeat, the
+// message may come. Otherwise everybody waits for everybody, or for one who is done: it never will.
 std::optional<std::string> Board::Patience::judge_peer(Clock::time_point now) {
   const RankState& peer = board_.state(awaited_.peer);
   const uint64_t progress = peer.progress.load(std::memory_order_relaxed);
-  const Phase phase = phase_of(peer);
-  if (progress != seen_progress_ || phase == Phase::kComputing) {
+  if (progress != seen_progress_ || somebody_computes()) {
     seen_progress_ = progress;
     last_news_ = now;
     return std::nullopt;
   }
   const double waited = std::chrono::duration<double>(now - last_news_).count();
-  if (waited < (phase == Phase::kDone ? kGraceAfterDone : board_.limits_.wait_seconds)) return std::nullopt;
+  const bool done = phase_of(peer) == Phase::kDone;
+  if (waited < (done ? kGraceAfterDone : board_.limits_.wait_seconds)) return std::nullopt;
   return fmt::format("{}: nothing came for {:.1f} s and rank {} does not get on ({})", prefix(), waited,
                      awaited_.peer, board_.describe(awaited_.peer));
 }

@@ -53,6 +53,7 @@ class Board {
 
    private:
     std::optional<std::string> judge_peer(Clock::time_point now);
+    bool somebody_computes() const;
     std::string prefix() const;
 
     Board& board_;

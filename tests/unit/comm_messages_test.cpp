@@ -156,15 +156,40 @@ TEST(CommThreads, ARankThatThrowsStopsTheOthersAtOnce) {
 }
 
 TEST(CommThreads, ARankThatNeverSendsIsNamedWithOpAndPeer) {
-  const std::string text = failure_of(3, [](Communicator& comm) {
+  const std::string text = failure_of(3, [](Communicator& comm) {  // everybody waits for the next one
     std::vector<int> data(1);
-    if (comm.rank() == 0) comm.wait(comm.irecv(2, 0, bytes(data)), {Phase::kReceiving, 12, 2});
-    if (comm.rank() == 2) comm.wait(comm.irecv(1, 0, bytes(data)), {Phase::kReceiving, 3, 1});
-    if (comm.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    const int next = (comm.rank() + 1) % 3;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50 * comm.rank()));
+    comm.wait(comm.irecv(next, 0, bytes(data)), {Phase::kReceiving, 10 + comm.rank(), next});
   });
-  // Rank 1 computes, so rank 2 waits for it; rank 0 waits for rank 2, which does not get on.
-  EXPECT_EQ(text.substr(0, 44), "rank 0, receiving from rank 2 in op 12: noth") << text;
-  EXPECT_NE(text.find("rank 2 does not get on (receiving from rank 1 in op 3)"), std::string::npos) << text;
+  EXPECT_EQ(text.substr(0, 44), "rank 0, receiving from rank 1 in op 10: noth") << text;
+  EXPECT_NE(text.find("rank 1 does not get on (receiving from rank 2 in op 11)"), std::string::npos) << text;
+}
+
+TEST(CommThreads, ARankThatEndsWithoutSendingIsNamed) {
+  const std::string text = failure_of(2, [](Communicator& comm) {
+    std::vector<int> data(1);
+    if (comm.rank() == 0) comm.wait(comm.irecv(1, 0, bytes(data)), {Phase::kReceiving, 12, 1});
+  });
+  EXPECT_NE(text.find("rank 0, receiving from rank 1 in op 12: nothing came for"), std::string::npos) << text;
+  EXPECT_NE(text.find("rank 1 does not get on (done)"), std::string::npos) << text;
+}
+
+// Rank 2 computes; rank 1 waits for it and rank 0 for rank 1, both longer than the limit.
+TEST(CommThreads, AChainOfWaitsThatEndsAtARankThatComputesIsWaitedFor) {
+  EXPECT_EQ(
+      failure_of(
+          3,
+          [](Communicator& comm) {
+            std::vector<int> data(1);
+            if (comm.rank() == 2) std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+            if (comm.rank() < 2)
+              comm.wait(comm.irecv(comm.rank() + 1, 0, bytes(data)), {Phase::kReceiving, 1, comm.rank() + 1});
+            if (comm.rank() > 0)
+              comm.wait(comm.isend(comm.rank() - 1, 0, bytes(std::as_const(data))),
+                        {Phase::kSending, 1, comm.rank() - 1});
+          }),
+      "no error");
 }
 
 TEST(CommThreads, ARankThatComputesLongIsWaitedFor) {
