@@ -84,17 +84,22 @@ std::string check_text(const RunReport& r) {
 
 }  // namespace
 
-std::vector<std::vector<double>> measured_group_times(const RunRecord& run, int32_t cp) {
+std::vector<std::vector<double>> group_cpu_times(const RunRecord& run, int32_t cp) {
   std::vector<std::vector<double>> steps;
   for (const StepRecord& step : run.steps) {
-    steps.push_back(group_times(step.timeline, cp));
-    if (!run.crowded()) continue;
-    std::fill(steps.back().begin(), steps.back().end(), 0.0);
+    std::vector<double>& groups = steps.emplace_back(step.ranks.size() / static_cast<size_t>(cp), 0.0);
     for (size_t rank = 0; rank < step.ranks.size(); ++rank) {
-      double& group = steps.back()[rank / static_cast<size_t>(cp)];
+      double& group = groups[rank / static_cast<size_t>(cp)];
       group = std::max(group, step.ranks[rank].cpu_seconds);
     }
   }
+  return steps;
+}
+
+std::vector<std::vector<double>> measured_group_times(const RunRecord& run, int32_t cp) {
+  if (run.crowded()) return group_cpu_times(run, cp);
+  std::vector<std::vector<double>> steps;
+  for (const StepRecord& step : run.steps) steps.push_back(group_times(step.timeline, cp));
   return steps;
 }
 
@@ -180,6 +185,8 @@ nlohmann::ordered_json run_json(const RunReport& r) {
   }
   const auto groups = measured_group_times(r.run, r.plan.cp);
   json["group_seconds"] = groups;
+  json["group_cpu_seconds"] = group_cpu_times(r.run, r.plan.cp);
+  json["slowdown_cpu"] = optional_json(slowdown(group_cpu_times(r.run, r.plan.cp)));
   json["group_seconds_are"] = r.run.crowded() ? "cpu" : "wall";
   const std::vector<double> spreads = step_spreads(groups);
   json["spread_median"] = spreads.empty() ? Json(nullptr) : Json(spreads[spreads.size() / 2]);

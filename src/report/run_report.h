@@ -20,6 +20,8 @@ struct RunReport {
 // Group times of every step: by the wall clock, or of CPU seconds where ranks outnumber cores, for then a
 // rank's wall clock also counts the time in which another rank ran.
 std::vector<std::vector<double>> measured_group_times(const RunRecord& run, int32_t cp);
+// Always of CPU seconds: the slowest rank's in attend and merge.
+std::vector<std::vector<double>> group_cpu_times(const RunRecord& run, int32_t cp);
 
 std::string run_text(const RunReport& report);
 nlohmann::ordered_json run_json(const RunReport& report);
