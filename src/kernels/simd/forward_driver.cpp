@@ -10,26 +10,14 @@
 #include "kernels/dtype.h"
 #include "kernels/simd/buffer.h"
 #include "kernels/simd/float_rows.h"
+#include "kernels/simd/forward_items.h"
 #include "kernels/simd/packed_kv.h"
 
 namespace counterpoise {
 namespace {
 
 constexpr int64_t kKeysPerBlock = 128;
-constexpr int kMaxPanelsPerItem = 8;
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
-
-// One head's queries of up to kMaxPanelsPerItem panels: the unit a thread takes.
-struct Item {
-  const Strip* strip;
-  Range rows;
-  int64_t head;
-  int64_t pairs;
-};
-
-int clamp_limit(int64_t x) {
-  return static_cast<int>(std::clamp<int64_t>(x, -kNoLimit, kNoLimit));
-}
 
 // The running softmax of one panel, all [..][width].
 struct Panel {
@@ -37,6 +25,7 @@ struct Panel {
   float *q, *out, *max, *sum, *rescale;
 };
 
+// Works through one item.
 class ItemRunner {
  public:
   ItemRunner(const ForwardKernels& kernels, const AttentionProblem& problem, const ForwardTensors& tensors,
@@ -50,7 +39,7 @@ class ItemRunner {
         scratch_(panels * panel_floats_ + (kKeysPerBlock + 8) * kernels.width),
         staging_(kernels.width * std::max(problem.shape.head_dim, problem.shape.v_head_dim)) {}
 
-  void run(const Item& item) {
+  void run(const ForwardItem& item) {
     head_ = item.head;
     begin_panels(item.rows);
     for (const int t : item.strip->tiles)
@@ -199,46 +188,13 @@ class ItemRunner {
   float* p_ = nullptr;
 };
 
-// Panels that share a key block while it is in the second-level cache. Keys of a long document come from
-// further away and are worth sharing more often, as long as the panels themselves still fit.
-int64_t panels_per_item(Range rows, const HeadShape& shape) {
-  return rows.size() >= 4096 && shape.head_dim + shape.v_head_dim <= 256 ? kMaxPanelsPerItem
-                                                                         : kMaxPanelsPerItem / 2;
-}
-
-// Blocks of queries per strip and head, the most work first so that no thread is left with a long one.
-std::vector<Item> items_of(const AttentionProblem& problem, const std::vector<Strip>& strips, int64_t width) {
-  std::vector<Item> items;
-  for (const Strip& strip : strips) {
-    const int64_t rows_per_item = panels_per_item(strip.rows, problem.shape) * width;
-    for (int64_t head = 0; head < problem.shape.heads; ++head) {
-      const bool covered = std::any_of(strip.tiles.begin(), strip.tiles.end(),
-                                       [&](int t) { return holds(problem.tiles[t].heads, head); });
-      if (!covered) continue;
-      for (int64_t row = strip.rows.begin; row < strip.rows.end; row += rows_per_item) {
-        Item item{&strip, intersect(strip.rows, {row, row + rows_per_item}), head, 0};
-        for (const int t : strip.tiles) {
-          const AttentionTile& tile = problem.tiles[t];
-          const Range q{item.rows.begin + q_shift(tile), item.rows.end + q_shift(tile)};
-          if (holds(tile.heads, head)) item.pairs += area(q, tile.kv, problem.mask);
-        }
-        items.push_back(item);
-      }
-    }
-  }
-  if (problem.threads > 1)
-    std::stable_sort(items.begin(), items.end(),
-                     [](const Item& a, const Item& b) { return a.pairs > b.pairs; });
-  return items;
-}
-
 }  // namespace
 
 void blocked_forward(const ForwardKernels& kernels, const AttentionProblem& problem,
                      const ForwardTensors& tensors) {
   const std::vector<Strip> strips = strips_of(problem.tiles);
   const PackedKv kv(kernels, problem, tensors.k, tensors.v, kKeysPerBlock);
-  const std::vector<Item> items = items_of(problem, strips, kernels.width);
+  const std::vector<ForwardItem> items = forward_items(problem, strips, kernels.width);
   parallel_for(static_cast<int64_t>(items.size()), problem.threads, [&](int64_t i) {
     const int64_t panels = (items[i].rows.size() + kernels.width - 1) / kernels.width;
     ItemRunner runner(kernels, problem, tensors, kv, panels);

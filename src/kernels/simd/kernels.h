@@ -8,6 +8,9 @@ namespace counterpoise {
 
 // Far outside any block, and far from overflow.
 constexpr int kNoLimit = 1 << 28;
+constexpr int clamp_limit(int64_t x) {
+  return x < -kNoLimit ? -kNoLimit : x > kNoLimit ? kNoLimit : static_cast<int>(x);
+}
 
 // Keys [begin, end) of one block against one panel. Lane j sees key x when low + j <= x <= high + j.
 struct ScoreArgs {

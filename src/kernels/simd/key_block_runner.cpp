@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/simd/key_block_runner.h"
+
+#include <algorithm>
+
+#include "kernels/simd/kernels.h"
+
+namespace counterpoise {
+namespace {
+
+int64_t round_up(int64_t x, int64_t step) {
+  return (x + step - 1) / step * step;
+}
+int64_t round_down(int64_t x, int64_t step) {
+  return x / step * step;
+}
+
+}  // namespace
+
+KeyBlockRunner::KeyBlockRunner(const BackwardKernels& kernels, const AttentionProblem& problem,
+                               const BackwardTensors& tensors, const KvBlocks& kv, const QueryBlocks& queries,
+                               const PackedQueries& packed)
+    : kernels_(kernels),
+      problem_(problem),
+      tensors_(tensors),
+      kv_(kv),
+      queries_(queries),
+      packed_(packed),
+      k_columns_(round_up(problem.shape.head_dim, kernels.strip)),
+      v_columns_(round_up(problem.shape.v_head_dim, kernels.strip)),
+      weights_floats_((kMaxKeysPerBlock + 16) * kernels.width),
+      weights_(2 * kPanelsPerBlock * weights_floats_),
+      k_strips_(kMaxKeysPerBlock * k_columns_),
+      dk_(kMaxKeysPerBlock * k_columns_),
+      dv_(kMaxKeysPerBlock * v_columns_),
+      staging_(kMaxKeysPerBlock * (problem.shape.head_dim + problem.shape.v_head_dim)) {}
+
+void KeyBlockRunner::begin(const BackwardPlan::Item& item) {
+  rows_ = kv_.rows(item.block);
+  kv_head_ = item.kv_head;
+  k_ = float_rows(tensors_.k, rows_, kv_head_, staging_.data());
+  v_ = float_rows(tensors_.v, rows_, kv_head_, staging_.data() + kMaxKeysPerBlock * problem_.shape.head_dim);
+  kernels_.pack_strips(k_.data, k_.stride, keys(), keys(), dim(),
+                       static_cast<float>(problem_.shape.softmax_scale), k_strips_.data());
+  std::fill_n(dk_.data(), kMaxKeysPerBlock * k_columns_, 0.0f);
+  std::fill_n(dv_.data(), kMaxKeysPerBlock * v_columns_, 0.0f);
+}
+
+void KeyBlockRunner::attend(const BackwardPlan::Visit& visit) {
+  const QueryBlocks::Block& block = queries_.blocks[visit.query_block];
+  panel_count_ = 0;
+  for (int64_t i = 0; i < block.panel_count; ++i) attend_panel(visit, block.first_panel + i);
+  KeyGradientArgs args{dv_panels_, panel_count_, keys(), 0, static_cast<int>(v_columns_ / kernels_.strip),
+                       dv_.data()};
+  for (int i = 0; i < panel_count_; ++i) {
+    args.begin = std::min(args.begin, dv_panels_[i].begin);
+    args.end = std::max(args.end, dv_panels_[i].end);
+  }
+  kernels_.key_gradients(args);
+  args.panels = dk_panels_;
+  args.strip_count = static_cast<int>(k_columns_ / kernels_.strip);
+  args.c = dk_.data();
+  kernels_.key_gradients(args);
+}
+
+void KeyBlockRunner::attend_panel(const BackwardPlan::Visit& visit, int64_t index) {
+  const AttentionTile& tile = *visit.tile;
+  const Range rows = queries_.panels[index];
+  const Range q{rows.begin + q_shift(tile), rows.end + q_shift(tile)};
+  const int64_t key0 = rows_.begin + kv_shift(tile);
+  const Range seen = intersect(visit.keys, visible_keys(q, visit.keys.end, problem_.mask));
+  if (seen.empty()) return;
+  const PackedQueries::Panel packed = packed_.panel(index, visit.head);
+  GradientArgs args;
+  args.q = packed.q;
+  args.k = k_.data;
+  args.dout = packed.dout;
+  args.v = v_.data;
+  args.k_stride = k_.stride;
+  args.v_stride = v_.stride;
+  args.dim = dim();
+  args.value_dim = static_cast<int>(problem_.shape.v_head_dim);
+  args.begin = static_cast<int>(seen.begin - key0);
+  args.end = static_cast<int>(seen.end - key0);
+  args.low = clamp_limit(problem_.mask.left < 0 ? INT64_MIN : q.begin - problem_.mask.left - key0);
+  args.high = clamp_limit(problem_.mask.right < 0 ? INT64_MAX : q.begin + problem_.mask.right - key0);
+  args.rows = static_cast<int>(rows.size());
+  args.lse = packed.lse;
+  args.delta = packed.delta;
+  args.p = weights_.data() + 2 * panel_count_ * weights_floats_;
+  args.ds = args.p + weights_floats_;
+  kernels_.gradients(args);
+
+  // key_gradients works in whole tiles: the rest of the first and the last are zero.
+  const int begin = static_cast<int>(round_down(args.begin, kernels_.outer_rows));
+  const int end = static_cast<int>(round_up(args.end, kernels_.outer_rows));
+  for (float* weights : {args.p, args.ds}) {
+    std::fill(weights + begin * kernels_.width, weights + args.begin * kernels_.width, 0.0f);
+    std::fill(weights + args.end * kernels_.width, weights + end * kernels_.width, 0.0f);
+  }
+  dv_panels_[panel_count_] = {args.p, packed.dout_strips, begin, end, args.low, args.high, args.rows};
+  dk_panels_[panel_count_] = {args.ds, packed.q_strips, begin, end, args.low, args.high, args.rows};
+  panels_[panel_count_] = {rows, visit.head, args.begin, args.end, args.low, args.high};
+  ++panel_count_;
+}
+
+void KeyBlockRunner::add_query_gradients() {
+  const TensorView& dq = tensors_.dq;
+  for (int i = 0; i < panel_count_; ++i) {
+    const PanelKeys& panel = panels_[i];
+    kernels_.query_gradients({dk_panels_[i].weights, k_strips_.data(), keys(), panel.begin, panel.end,
+                              panel.low, panel.high, static_cast<int>(panel.rows.size()), dim(),
+                              static_cast<float*>(row_address(dq, panel.rows.begin, panel.head)),
+                              dq.token_stride});
+  }
+}
+
+void KeyBlockRunner::finish() {
+  add_rows(dk_.data(), k_columns_, tensors_.dk);
+  add_rows(dv_.data(), v_columns_, tensors_.dv);
+}
+
+void KeyBlockRunner::add_rows(const float* from, int64_t stride, const TensorView& to) const {
+  for (int64_t i = 0; i < rows_.size(); ++i) {
+    float* row = static_cast<float*>(row_address(to, rows_.begin + i, kv_head_));
+    for (int64_t c = 0; c < to.dim; ++c) row[c] += from[i * stride + c];
+  }
+}
+
+}  // namespace counterpoise
