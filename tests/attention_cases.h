@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -161,8 +162,20 @@ inline void expect_close(const std::vector<double>& actual, const std::vector<do
   }
 }
 
-inline AttentionOptions with_isa(Isa isa, int threads = 1) {
-  return {isa, threads, false};
+// What computes: the public calls with an instruction set, or something a test builds itself.
+struct Runner {
+  std::function<void(const Problem&, const ForwardTensors&)> forward;
+  std::function<void(const Problem&, const BackwardTensors&)> backward;
+};
+
+inline Runner with_isa(Isa isa, int threads = 1) {
+  const AttentionOptions options{isa, threads, false};
+  return {[=](const Problem& p, const ForwardTensors& t) {
+            attention_forward(p.tiles, p.shape, p.mask, t, options);
+          },
+          [=](const Problem& p, const BackwardTensors& t) {
+            attention_backward(p.tiles, p.shape, p.mask, t, options);
+          }};
 }
 
 struct ForwardResult {
@@ -170,11 +183,10 @@ struct ForwardResult {
 };
 
 // Outputs start as NaN and the rows in no tile are then set to the identity, as the oracle has them.
-inline ForwardResult run_forward(const Problem& p, const Data& data, AttentionOptions options) {
+inline ForwardResult run_forward(const Problem& p, const Data& data, const Runner& runner) {
   ForwardResult r{Tensor(p.q_rows, p.shape.heads, p.shape.value_dim(), DType::kFloat32, p.layout),
                   Tensor(p.q_rows, p.shape.heads, 1)};
-  attention_forward(p.tiles, p.shape, p.mask,
-                    {data.q.view(), data.k.view(), data.v.view(), r.out.view(), r.lse.view()}, options);
+  runner.forward(p, {data.q.view(), data.k.view(), data.v.view(), r.out.view(), r.lse.view()});
   std::vector<bool> covered(static_cast<size_t>(p.q_rows * p.shape.heads));
   for (const AttentionTile& tile : p.tiles)
     for (int64_t row = tile.q_row; row < tile.q_row + tile.q.size(); ++row)
@@ -196,7 +208,7 @@ inline int plain_orders(const Problem& p) {
   return p.logit_scale > 10 ? 5 : 1;
 }
 
-inline void expect_forward_matches(const Problem& p, const Data& data, AttentionOptions options) {
+inline void expect_forward_matches(const Problem& p, const Data& data, const Runner& runner) {
   const auto v = data.v.view();
   const auto oracle = reference_forward<double>(p.tiles, p.shape, p.mask, data.q.view(), data.k.view(), v);
   Tolerance out, lse;
@@ -206,7 +218,7 @@ inline void expect_forward_matches(const Problem& p, const Data& data, Attention
     out.note(oracle.out, plain.out);
     lse.note(oracle.lse, plain.lse);
   }
-  const ForwardResult r = run_forward(p, data, options);
+  const ForwardResult r = run_forward(p, data, runner);
   expect_close(r.out.values(), oracle.out, out.allowed(), "out");
   expect_close(r.lse.values(), oracle.lse, lse.allowed(), "lse");
 }
@@ -217,15 +229,13 @@ struct GradientResult {
 
 // Gradients start at `before`, because they are added to what is there.
 inline GradientResult run_backward(const Problem& p, const Data& data, const ForwardResult& forward,
-                                   AttentionOptions options, float before = 0) {
+                                   const Runner& runner, float before = 0) {
   GradientResult r{Tensor(p.q_rows, p.shape.heads, p.shape.head_dim, DType::kFloat32, p.layout),
                    Tensor(p.kv_rows, p.shape.kv_heads, p.shape.head_dim, DType::kFloat32, p.layout),
                    Tensor(p.kv_rows, p.shape.kv_heads, p.shape.value_dim(), DType::kFloat32, p.layout)};
   for (Tensor* t : {&r.dq, &r.dk, &r.dv}) t->fill(before);
-  attention_backward(p.tiles, p.shape, p.mask,
-                     {data.q.view(), data.k.view(), data.v.view(), forward.out.view(), forward.lse.view(),
-                      data.dout.view(), r.dq.view(), r.dk.view(), r.dv.view()},
-                     options);
+  runner.backward(p, {data.q.view(), data.k.view(), data.v.view(), forward.out.view(), forward.lse.view(),
+                      data.dout.view(), r.dq.view(), r.dk.view(), r.dv.view()});
   return r;
 }
 
@@ -240,7 +250,7 @@ std::vector<Real> rotated_back(const std::vector<Real>& x, int64_t dim, int64_t 
   return result;
 }
 
-inline void expect_backward_matches(const Problem& p, const Data& data, AttentionOptions options) {
+inline void expect_backward_matches(const Problem& p, const Data& data, const Runner& runner) {
   const auto v = data.v.view(), dout = data.dout.view();
   auto reference = [&]<typename Real>(Real, const Tensor& q, const Tensor& k) {
     const auto forward = reference_forward<Real>(p.tiles, p.shape, p.mask, q.view(), k.view(), v);
@@ -255,7 +265,7 @@ inline void expect_backward_matches(const Problem& p, const Data& data, Attentio
     dk.note(oracle.dk, rotated_back(plain.dk, d, by), oracle.largest_dk_term);
     dv.note(oracle.dv, plain.dv, oracle.largest_dv_term);
   }
-  const GradientResult r = run_backward(p, data, run_forward(p, data, options), options);
+  const GradientResult r = run_backward(p, data, run_forward(p, data, runner), runner);
   expect_close(r.dq.values(), oracle.dq, dq.allowed(), "dq");
   expect_close(r.dk.values(), oracle.dk, dk.allowed(), "dk");
   expect_close(r.dv.values(), oracle.dv, dv.allowed(), "dv");

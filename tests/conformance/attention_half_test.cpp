@@ -97,8 +97,7 @@ void check(const Problem& p, const Data& data, Isa isa) {
   const Ideal bound = ideal(p, data, oracle);
   ForwardResult forward{Tensor(p.q_rows, p.shape.heads, p.shape.value_dim(), p.dtype, p.layout),
                         Tensor(p.q_rows, p.shape.heads, 1)};
-  attention_forward(p.tiles, p.shape, p.mask, {q, k, v, forward.out.view(), forward.lse.view()},
-                    with_isa(isa));
+  with_isa(isa).forward(p, {q, k, v, forward.out.view(), forward.lse.view()});
   expect_within_twice(forward.out.values(), bound.out, oracle.out, "out");
   // As training does: the backward pass reads the output as it was stored.
   const GradientResult back = run_backward(p, data, forward, with_isa(isa));
@@ -154,8 +153,7 @@ TEST(AttentionHalf, TypesMayDifferBetweenTensors) {
         reference_forward<double>(p.tiles, p.shape, p.mask, wide.q.view(), k.view(), v.view());
     const auto plain = reference_forward<float>(p.tiles, p.shape, p.mask, wide.q.view(), k.view(), v.view());
     Tensor out(p.q_rows, 2, 32), lse(p.q_rows, 2, 1);
-    attention_forward(p.tiles, p.shape, p.mask, {wide.q.view(), k.view(), v.view(), out.view(), lse.view()},
-                      with_isa(isa));
+    with_isa(isa).forward(p, {wide.q.view(), k.view(), v.view(), out.view(), lse.view()});
     Tolerance tolerance;
     tolerance.note(oracle.out, plain.out);
     expect_close(out.values(), oracle.out, tolerance.allowed(), "out");

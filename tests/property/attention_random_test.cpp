@@ -105,7 +105,7 @@ TEST_F(AttentionRandom, PartialsMergeToTheWhole) {
     };
     ForwardResult accumulated = identity(), merged = identity();
     for (const AttentionTile& tile : p.tiles) {
-      AttentionOptions options = with_isa(isa);
+      AttentionOptions options{isa, 1, false};
       ForwardResult part = identity();
       attention_forward({&tile, 1}, p.shape, p.mask,
                         {data.q.view(), data.k.view(), data.v.view(), part.out.view(), part.lse.view()},

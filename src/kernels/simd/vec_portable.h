@@ -3,14 +3,16 @@
 #include <cstdint>
 #include <cstring>
 
-// A vector of N floats in the compiler's own vector type: runs on any CPU.
+// A vector of N floats in the compiler's own vector type: runs on any CPU. The tile shape can be chosen, so
+// that the shapes of wider instruction sets are tested where those are missing.
+
 namespace counterpoise {
 
-template <int N>
+template <int N, int kTileRows = 4, int kOuterTileRows = 6>
 struct VecPortable {
   static constexpr int kLanes = N;
-  static constexpr int kRows = 4;       // rows of the register tile; kRows * 3 accumulators
-  static constexpr int kOuterRows = 6;  // of the tile of kOuterRows * 2
+  static constexpr int kRows = kTileRows;            // of the tile of kRows * 3
+  static constexpr int kOuterRows = kOuterTileRows;  // of the tile of kOuterRows * 2
   typedef float Reg __attribute__((vector_size(N * sizeof(float))));
   typedef int32_t Int __attribute__((vector_size(N * sizeof(int32_t))));
 
