@@ -21,7 +21,7 @@ class Concat : public OneOpenWindow {
   }
 
   // The document reaches or crosses the window's end.
-  void place_across(const Piece& document, WindowSink& sink) {
+  [[gnu::noinline]] void place_across(const Piece& document, WindowSink& sink) {
     if (used_ + document.length > options_.window) ++account_.split_documents;
     for (int64_t begin = 0; begin < document.length;) {
       const int64_t length = std::min(document.length - begin, options_.window - used_);

@@ -31,17 +31,33 @@ class PieceTable {
   void add(int64_t length, double* sum) const {
     if (length > limit_) return add_long(length, sum);
     const double* price = table_.data() + static_cast<size_t>(length) * stride_;
-    double* __restrict target = sum;
-    for (size_t j = 0; j < stride_; j += kVector)
-      for (size_t i = 0; i < kVector; ++i) target[j + i] += price[j + i];
+    switch (stride_ / kVector) {
+      case 1:
+        return add_vectors<1>(price, sum);
+      case 2:
+        return add_vectors<2>(price, sum);
+      case 3:
+        return add_vectors<3>(price, sum);
+      case 4:
+        return add_vectors<4>(price, sum);
+      default:
+        for (size_t j = 0; j < stride_; j += kVector) add_vectors<1>(price + j, sum + j);
+    }
   }
 
  private:
-  void add_long(int64_t length, double* row) const {
+  // A fixed number of columns, so that the compiler keeps no loop.
+  template <size_t kVectors>
+  static void add_vectors(const double* __restrict price, double* __restrict sum) {
+    for (size_t j = 0; j < kVectors * kVector; ++j) sum[j] += price[j];
+  }
+
+  // Apart, so that the short path above stays short.
+  [[gnu::noinline]] void add_long(int64_t length, double* row) const {
     for (size_t j = 0; j < cp_.size(); ++j) row[j] += piece_time_(length, cp_[j]);
   }
 
-  static constexpr size_t kVector = 4;
+  static constexpr size_t kVector = 2;
   static constexpr int64_t kTabulated = int64_t{1} << 20;
   const PieceTime& piece_time_;
   std::span<const int64_t> cp_;

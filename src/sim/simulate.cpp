@@ -13,26 +13,36 @@ namespace {
 
 constexpr int64_t kFixedGroups = 8;
 
-// Which window of the stream comes w-th: the identity, or one shuffle of the whole run.
-std::vector<uint32_t> window_permutation(int64_t windows, const SimulationConfig& config) {
+// Whole steps of windows in the order the groups meet them: one shuffle of the run, or the stream's own
+// order.
+WindowCosts ordered_windows(WindowCosts costs, int64_t windows, const SimulationConfig& config) {
+  const size_t columns = costs.cp.size();
+  costs.values.resize(static_cast<size_t>(windows) * columns);
+  if (config.window_order == WindowOrder::kStream) return costs;
   std::vector<uint32_t> order(static_cast<size_t>(windows));
   std::iota(order.begin(), order.end(), 0u);
   constexpr uint64_t kShufflePart = ~uint64_t{0};
-  if (config.window_order == WindowOrder::kShuffle)
-    RandomStream(config.seed, kShufflePart).shuffle(std::span(order));
-  return order;
+  RandomStream(config.seed, kShufflePart).shuffle(std::span(order));
+  std::vector<double> shuffled(costs.values.size());
+  constexpr int64_t kPart = 1 << 16;
+  parallel_for((windows + kPart - 1) / kPart, config.threads, [&](int64_t part) {
+    const size_t end = static_cast<size_t>(std::min((part + 1) * kPart, windows));
+    for (size_t w = static_cast<size_t>(part * kPart); w < end; ++w)
+      std::copy_n(costs.values.data() + order[w] * columns, columns, shuffled.data() + w * columns);
+  });
+  costs.values = std::move(shuffled);
+  return costs;
 }
 
 // Steps of `groups` groups of `windows_per_group` windows each, taken one after another from the run.
-StepSeries step_series(const WindowCosts& costs, std::span<const uint32_t> order, size_t column,
-                       int64_t groups, int64_t windows_per_group) {
+StepSeries step_series(const WindowCosts& costs, size_t column, int64_t groups, int64_t windows_per_group) {
   StepSeries series;
   series.groups = groups;
   const size_t per_step = static_cast<size_t>(groups * windows_per_group);
-  const size_t columns = costs.cp.size();
+  const size_t columns = costs.cp.size(), windows = static_cast<size_t>(costs.windows());
   std::vector<double> times(per_step);
-  for (size_t begin = 0; begin + per_step <= order.size(); begin += per_step) {
-    for (size_t i = 0; i < per_step; ++i) times[i] = costs.values[order[begin + i] * columns + column];
+  for (size_t begin = 0; begin + per_step <= windows; begin += per_step) {
+    for (size_t i = 0; i < per_step; ++i) times[i] = costs.values[(begin + i) * columns + column];
     series.add_step(times, windows_per_group);
   }
   return series;
@@ -71,15 +81,14 @@ void add_series(const WindowSource& source, const PieceTime& piece_time, const S
                 "a smaller --window or --order sample",
                 source.lengths.source, costs.windows(), source.pack.window, config.ranks, windows_per_step);
   steps = std::min(steps, costs.windows() / windows_per_step);
-  const std::vector<uint32_t> order =
-      window_permutation(costs.windows() / windows_per_step * windows_per_step, config);
+  costs = ordered_windows(std::move(costs), costs.windows() / windows_per_step * windows_per_step, config);
   std::vector<CpSeries> parts(cp.size());
   parallel_for(static_cast<int64_t>(cp.size()), config.threads, [&](int64_t j) {
     const size_t column = static_cast<size_t>(j);
     const int64_t per_group = windows_per_group(config, cp[column]);
     const int64_t groups = config.ranks / cp[column];
-    parts[column] = {step_series(costs, order, column, groups, per_group),
-                     step_series(costs, order, column, kFixedGroups, per_group),
+    parts[column] = {step_series(costs, column, groups, per_group),
+                     step_series(costs, column, kFixedGroups, per_group),
                      law_of_column(costs, column, groups, per_group, config), costs.account};
   });
   std::move(parts.begin(), parts.end(), std::back_inserter(series));
