@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "counterpoise/area.h"
+#include "counterpoise/shard.h"
 
 // The step plan: who holds which tokens, who computes which tile, which messages flow and in which order.
 // A plain value (flat vectors and indices; no pointers, devices or clocks). The simulator and the executor
@@ -205,13 +206,6 @@ struct StepPlan {
 
   int32_t dp() const { return static_cast<int32_t>(groups.size()); }
   auto operator<=>(const StepPlan&) const = default;
-};
-
-struct ShardOptions {
-  int64_t block = 0;  // striped: tokens per stripe, 0 = 128
-  int64_t token_cap =
-      0;  // whole_document, adaptive: most tokens of a window on one rank, 0 = decided by the policy
-  auto operator<=>(const ShardOptions&) const = default;
 };
 
 struct SchemeOptions {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "counterpoise/plan.h"
+#include "counterpoise/area.h"
 
 // Sharders: tokens of a window -> ranks of its group. Any length, any cp >= 1, no padding.
 namespace counterpoise {
@@ -28,6 +28,13 @@ struct Placement {
   }
   int64_t tokens(int32_t rank) const;
   auto operator<=>(const Placement&) const = default;
+};
+
+struct ShardOptions {
+  int64_t block = 0;  // striped: tokens per stripe, 0 = 128
+  int64_t token_cap =
+      0;  // whole_document, adaptive: most tokens of a window on one rank, 0 = decided by the policy
+  auto operator<=>(const ShardOptions&) const = default;
 };
 
 struct ShardInput {
