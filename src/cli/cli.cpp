@@ -18,6 +18,9 @@ void add_verbs(CLI::App& app) {
   add_run_verb(app);
   add_simulate_verb(app);
   add_study_verb(app);
+  add_plan_verb(app);
+  add_check_plan_verb(app);
+  add_show_verb(app);
 }
 
 }  // namespace

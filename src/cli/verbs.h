@@ -12,5 +12,8 @@ void add_calibrate_verb(CLI::App& app);
 void add_run_verb(CLI::App& app);
 void add_simulate_verb(CLI::App& app);
 void add_study_verb(CLI::App& app);
+void add_plan_verb(CLI::App& app);
+void add_check_plan_verb(CLI::App& app);
+void add_show_verb(CLI::App& app);
 
 }  // namespace counterpoise
