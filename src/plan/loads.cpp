@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 
 #include "counterpoise/error.h"
 #include "counterpoise/plan_loads.h"
+#include "plan/needs.h"
 #include "plan/topology.h"
-#include "plan/window_rows.h"
 
 namespace counterpoise {
 namespace {
@@ -32,11 +33,6 @@ int64_t row_bytes(const Hop& hop, const Topology& topology, const Routes& routes
   const HeadRange heads = routes.heads[user.rank];
   const int64_t count = user.keys ? shape.kv_heads_of(heads).size() : heads.size();
   return count * payload_bytes(shape, payload_of(hop, user.keys, backward, routes.whole_rows));
-}
-
-void add_hop(const Hop& hop, int64_t bytes, const Topology& topology, std::vector<RankLoad>& loads) {
-  loads[topology.blocks[hop.from].rank].sent += bytes;
-  loads[topology.blocks[hop.into].rank].received += bytes;
 }
 
 }  // namespace
@@ -115,32 +111,66 @@ struct LoadCounter::State {
     return loads;
   }
 
-  // Only some rows travel, so they must be found.
+  // Only some rows travel, all straight between their holder and the rank that uses them.
   WindowLoads count_trimmed(std::span<const int64_t> lengths, const Placement& placement,
-                            const Routes& routes, const Topology& of_routes) const {
-    WindowPlan window;
-    for (int64_t length : lengths) window.documents.push_back({0, length});
-    WindowRows rows(window, placement, routes, of_routes, shape);
+                            const Routes& routes) const {
+    const std::vector<std::vector<Work>> work =
+        routes.work.empty() ? own_work(lengths, placement) : by_rank(routes.work);
+    const std::vector<OwnedRange> owned = owned_ranges(placement);
     WindowLoads loads;
     loads.forward.resize(cp);
-    for (int32_t rank = 0; rank < cp; ++rank)
-      loads.forward[rank].tokens = window.rows(window.placement[rank]);
-    for (size_t block = 0; block < of_routes.blocks.size(); ++block) {
-      for (const Work& work : rows.work(static_cast<int32_t>(block))) {
-        loads.forward[work.rank].area +=
-            area(work.q, intersect(work.kv, {0, lengths[work.document]}), shape.mask) *
-            routes.heads[work.rank].size();
-      }
-    }
+    for (const OwnedRange& range : owned) loads.forward[range.holder].tokens += range.range.size();
     loads.backward = loads.forward;
-    for (const bool backward : {false, true}) {
-      for (const Hop& hop : backward ? of_routes.backward : of_routes.forward) {
-        const int64_t moved = window.rows(rows.of_hop(hop.holders, hop.up ? hop.from : hop.into));
-        add_hop(hop, moved * row_bytes(hop, of_routes, routes, shape, backward), of_routes,
-                backward ? loads.backward : loads.forward);
+    std::vector<int64_t> keys(cp), queries(cp);  // rows that `rank` uses, by holder
+    for (int32_t rank = 0; rank < cp; ++rank) {
+      std::fill(keys.begin(), keys.end(), 0);
+      std::fill(queries.begin(), queries.end(), 0);
+      int64_t pairs = 0;
+      for (const Work& one : work[rank]) {
+        pairs += area(one.q, intersect(one.kv, {0, lengths[one.document]}), shape.mask);
+        queries[one.holder] += one.q.size();
+      }
+      for_each_common(owned, needed_keys(work[rank], lengths, shape.mask),
+                      [&](int32_t holder, int32_t, Range range) { keys[holder] += range.size(); });
+      loads.forward[rank].area = loads.backward[rank].area = pairs * routes.heads[rank].size();
+      for (int32_t holder = 0; holder < cp; ++holder) {
+        if (holder != rank) add_star(loads, rank, holder, keys[holder], queries[holder], routes);
       }
     }
     return loads;
+  }
+
+  // Inputs from `holder` to `rank` and results back.
+  void add_star(WindowLoads& loads, int32_t rank, int32_t holder, int64_t keys, int64_t queries,
+                const Routes& routes) const {
+    const int64_t k = keys * shape.kv_heads_of(routes.heads[rank]).size(),
+                  q = queries * routes.heads[rank].size();
+    const auto bytes = [&](Payload payload) { return payload_bytes(shape, payload); };
+    const auto move = [](std::vector<RankLoad>& pass, int32_t src, int32_t dst, int64_t moved) {
+      pass[src].sent += moved;
+      pass[dst].received += moved;
+    };
+    move(loads.forward, holder, rank, k * bytes(Payload::kKv) + q * bytes(Payload::kQ));
+    move(loads.forward, rank, holder, q * bytes(routes.whole_rows ? Payload::kOut : Payload::kPartial));
+    move(loads.backward, holder, rank, k * bytes(Payload::kKv) + q * bytes(Payload::kQBack));
+    move(loads.backward, rank, holder, k * bytes(Payload::kDkv) + q * bytes(Payload::kDq));
+  }
+
+  std::vector<std::vector<Work>> own_work(std::span<const int64_t> lengths,
+                                          const Placement& placement) const {
+    std::vector<std::vector<Work>> work(cp);
+    for (int32_t rank = 0; rank < cp; ++rank) {
+      for (const HeldRange& held : placement.of(rank)) {
+        work[rank].push_back({rank, rank, held.document, held.range, {0, lengths[held.document]}});
+      }
+    }
+    return work;
+  }
+
+  std::vector<std::vector<Work>> by_rank(const std::vector<Work>& all) const {
+    std::vector<std::vector<Work>> work(cp);
+    for (const Work& one : all) work[one.rank].push_back(one);
+    return work;
   }
 };
 
@@ -150,8 +180,9 @@ LoadCounter::LoadCounter(int32_t cp, const AttentionShape& shape, const std::str
     : state_(new State{cp, shape, sharder, scheme, shard_options, scheme_options, {}, {}, {}, {}, {}, {}}) {
   if (!routes_shared(scheme)) return;
   state_->shared = state_->routes_of({}, nullptr);
+  if (state_->shared->trim) return;
   state_->topology = make_topology(*state_->shared);
-  if (!state_->shared->trim) state_->find_weights();
+  state_->find_weights();
 }
 
 LoadCounter::~LoadCounter() = default;
@@ -160,9 +191,8 @@ WindowLoads LoadCounter::count(std::span<const int64_t> lengths) const {
   const Placement placement =
       shard_window(state_->sharder, {lengths, state_->cp, state_->shape.mask, state_->shard_options});
   if (state_->shared && !state_->shared->trim) return state_->count_whole(lengths, placement);
-  if (state_->shared) return state_->count_trimmed(lengths, placement, *state_->shared, state_->topology);
-  const Routes routes = state_->routes_of(lengths, &placement);
-  return state_->count_trimmed(lengths, placement, routes, make_topology(routes));
+  if (state_->shared) return state_->count_trimmed(lengths, placement, *state_->shared);
+  return state_->count_trimmed(lengths, placement, state_->routes_of(lengths, &placement));
 }
 
 }  // namespace counterpoise

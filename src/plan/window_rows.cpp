@@ -23,22 +23,6 @@ void append_piece(std::vector<PlanPiece>& pieces, Pieces& list, int32_t document
   ++list.count;
 }
 
-// Sorts and joins ranges that overlap or touch.
-void make_disjoint(std::vector<HeldRange>& ranges) {
-  std::sort(ranges.begin(), ranges.end());
-  size_t kept = 0;
-  for (const HeldRange& next : ranges) {
-    if (next.range.empty()) continue;
-    if (kept > 0 && ranges[kept - 1].document == next.document &&
-        next.range.begin <= ranges[kept - 1].range.end) {
-      ranges[kept - 1].range.end = std::max(ranges[kept - 1].range.end, next.range.end);
-    } else {
-      ranges[kept++] = next;
-    }
-  }
-  ranges.resize(kept);
-}
-
 }  // namespace
 
 WindowRows::WindowRows(WindowPlan& window, const Placement& placement, const Routes& routes,
@@ -51,18 +35,14 @@ WindowRows::WindowRows(WindowPlan& window, const Placement& placement, const Rou
 }
 
 void WindowRows::make_placement(const Placement& placement) {
-  owned_.reserve(placement.ranges.size());
   for (int32_t rank = 0; rank < routes_.cp; ++rank) {
     Pieces list{static_cast<int32_t>(window_.pieces.size()), 0};
     for (const HeldRange& held : placement.of(rank)) {
       append_piece(window_.pieces, list, held.document, held.range);
-      owned_.push_back({held.document, held.range, rank});
     }
     window_.placement.push_back(list);
   }
-  std::sort(owned_.begin(), owned_.end(), [](const Owned& a, const Owned& b) {
-    return std::pair{a.document, a.range.begin} < std::pair{b.document, b.range.begin};
-  });
+  owned_ = owned_ranges(placement);
 }
 
 void WindowRows::make_work() {
@@ -95,19 +75,19 @@ void WindowRows::add_all_work(size_t block) {
 }
 
 void WindowRows::make_needs() {
+  std::vector<int64_t> lengths;
+  for (const PlanDocument& document : window_.documents) lengths.push_back(document.length);
+  std::vector<std::vector<Work>> work_of_rank(routes_.cp);
   needs_.resize(topology_.blocks.size());
-  std::vector<std::vector<HeldRange>> keys(routes_.cp);
   for (size_t block = 0; block < topology_.blocks.size(); ++block) {
-    if (topology_.blocks[block].keys) continue;
     for (const Work& work : work_[block]) {
-      const int64_t length = window_.documents[work.document].length;
-      keys[work.rank].push_back(
-          {work.document, intersect(work.kv, visible_keys(work.q, length, shape_.mask))});
+      work_of_rank[work.rank].push_back(work);
       needs_[block].push_back({work.document, work.q});
     }
     make_disjoint(needs_[block]);
   }
-  for (auto& list : keys) make_disjoint(list);
+  std::vector<std::vector<HeldRange>> keys;
+  for (const auto& work : work_of_rank) keys.push_back(needed_keys(work, lengths, shape_.mask));
   for (size_t block = 0; block < topology_.blocks.size(); ++block) {
     if (topology_.blocks[block].keys) needs_[block] = keys[topology_.blocks[block].rank];
   }
@@ -133,31 +113,17 @@ Pieces WindowRows::of_hop(const std::vector<int32_t>& holders, int32_t user) {
 Pieces WindowRows::select(const std::vector<int32_t>& holders, const std::vector<HeldRange>* need) {
   for (int32_t holder : holders) wanted_[holder] = 1;
   Pieces list{static_cast<int32_t>(window_.pieces.size()), 0};
-  size_t next = 0;
-  for (const Owned& owned : owned_) {
-    if (!wanted_[owned.holder]) continue;
-    if (need == nullptr) {
-      append_piece(window_.pieces, list, owned.document, owned.range);
-    } else {
-      next = append_common(*need, next, owned, list);
+  if (need == nullptr) {
+    for (const OwnedRange& owned : owned_) {
+      if (wanted_[owned.holder]) append_piece(window_.pieces, list, owned.document, owned.range);
     }
+  } else {
+    for_each_common(owned_, *need, [&](int32_t holder, int32_t document, Range range) {
+      if (wanted_[holder]) append_piece(window_.pieces, list, document, range);
+    });
   }
   for (int32_t holder : holders) wanted_[holder] = 0;
   return list;
-}
-
-// Appends what `owned` and `need` share; need[i] for i < next ends before. Returns the next `next`.
-size_t WindowRows::append_common(const std::vector<HeldRange>& need, size_t next, const Owned& owned,
-                                 Pieces& list) {
-  const auto ends_before = [&](const HeldRange& range) {
-    return std::pair{range.document, range.range.end} <= std::pair{owned.document, owned.range.begin};
-  };
-  while (next < need.size() && ends_before(need[next])) ++next;
-  for (size_t i = next; i < need.size(); ++i) {
-    if (need[i].document != owned.document || need[i].range.begin >= owned.range.end) break;
-    append_piece(window_.pieces, list, owned.document, intersect(owned.range, need[i].range));
-  }
-  return next;
 }
 
 }  // namespace counterpoise

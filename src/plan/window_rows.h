@@ -4,6 +4,7 @@
 
 #include "counterpoise/plan.h"
 #include "counterpoise/scheme.h"
+#include "plan/needs.h"
 #include "plan/topology.h"
 
 namespace counterpoise {
@@ -22,25 +23,18 @@ class WindowRows {
   std::span<const Work> work(int32_t block) const { return work_[block]; }
 
  private:
-  struct Owned {
-    int32_t document;
-    Range range;
-    int32_t holder;
-  };
-
   void make_placement(const Placement& placement);
   void make_work();
   void add_all_work(size_t block);
   void make_needs();
   void make_blocks();
   Pieces select(const std::vector<int32_t>& holders, const std::vector<HeldRange>* need);
-  size_t append_common(const std::vector<HeldRange>& need, size_t next, const Owned& owned, Pieces& list);
 
   WindowPlan& window_;
   const Routes& routes_;
   const Topology& topology_;
   const AttentionShape& shape_;
-  std::vector<Owned> owned_;  // every range of the window, sorted
+  std::vector<OwnedRange> owned_;  // every range of the window, sorted
   std::vector<Pieces> blocks_;
   std::vector<std::vector<Work>> work_;  // by block of queries
   std::vector<std::vector<HeldRange>>
