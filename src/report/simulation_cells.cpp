@@ -6,6 +6,10 @@
 
 namespace counterpoise {
 
+bool extrapolated(const Profile& profile, const SimulationConfig& config, int64_t cp) {
+  return profile.extrapolated(config.pack.window * (config.regime == Regime::kGrow ? cp : 1), cp);
+}
+
 std::string estimate_cell(const std::optional<Estimate>& estimate) {
   if (!estimate) return "-";
   if (estimate->half_width() == 0) return fmt::format("{:.3f}", estimate->value);

@@ -128,8 +128,10 @@ ordered_json simulation_json(const SimulationRecord& record) {
   json["distinct_steps"] = record.result.distinct_steps;
   json["corpus_passes"] = number_json(record.result.corpus_passes);
   json["results"] = ordered_json::array();
-  for (const CpResult& r : record.result.results)
+  for (const CpResult& r : record.result.results) {
     json["results"].push_back(cp_result_json(r, record.config.sync));
+    json["results"].back()["extrapolated"] = extrapolated(record.profile, record.config, r.cp);
+  }
   return json;
 }
 

@@ -49,6 +49,9 @@ std::string notes(const SimulationRecord& record) {
         "The file was read {:.3g} times: {:.0f} distinct steps; intervals are widened accordingly.\n",
         *record.result.corpus_passes, record.result.distinct_steps);
   for (const CpResult& r : record.result.results)
+    if (extrapolated(record.profile, record.config, r.cp))
+      text += fmt::format("CP = {}: the profile is extrapolated, splitting was not measured there.\n", r.cp);
+  for (const CpResult& r : record.result.results)
     if (!r.all.judged() && r.all.groups > 1)
       text +=
           fmt::format("CP = {} leaves {} groups: its max/min is shown but not judged.\n", r.cp, r.all.groups);

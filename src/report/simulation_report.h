@@ -18,6 +18,9 @@ struct SimulationRecord {
   const SimulationResult& result;
 };
 
+// True where the longest piece a window can hold was not measured at this CP: the profile is continued there.
+bool extrapolated(const Profile& profile, const SimulationConfig& config, int64_t cp);
+
 std::string simulation_text(const SimulationRecord& record);
 std::string simulation_csv(const SimulationRecord& record);
 // The body of schema counterpoise/simulate: config, lengths, results[].
