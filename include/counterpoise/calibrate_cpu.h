@@ -49,6 +49,8 @@ class TimedKernel {
 
   // CPU seconds of the calling thread for one call over causal tiles. kUsage when they need more rows.
   double run(std::span<const WorkShape> tiles, Direction direction);
+  // The same for tiles that lie where they say, q and kv rows below max_rows.
+  double run(std::span<const AttentionTile> tiles, Direction direction);
   Isa isa() const { return isa_; }  // that ran last
 
  private:

@@ -49,20 +49,22 @@ enum class Feature {
   kGroup,        // work groups: (head, q block) pairs
   kBlock,        // kv blocks visited, summed over work groups
   kBlockDim,     // kv steps visited x (head_dim + v_head_dim): the area rounded up, the two matrix products
+  kPairDim,      // unmasked pairs x (head_dim + v_head_dim): the same, not rounded
   kMaskedBlock,  // work groups that meet the mask's edge
   kQueryRow,     // heads x q rows x (head_dim + v_head_dim): q read and out written
   kKeyRow,       // kv heads x kv rows x (head_dim + v_head_dim): k and v read or packed
   kFarByte,      // bytes of q, k, v and out beyond the cache that a call finds them in
 };
-constexpr size_t kFeatures = 11;
+constexpr size_t kFeatures = 12;
 using FeatureVector = std::array<double, kFeatures>;
 const char* feature_name(Feature feature);
 
-// The kernel's tile: q rows of a work group, kv rows of a step, to which the area is rounded up, and kv rows
-// of a block, which the kernel enters and leaves once (0: a step is a block).
+// The kernel's tile: q rows x kv rows of a step, to which the area is rounded up; q rows of a work group; kv
+// rows of a block, which a work group enters and leaves once (0: a step is a block).
 struct KernelTile {
   int64_t q = 128;
   int64_t kv = 64;
+  int64_t q_block = 0;  // q rows of a work group where it holds several of `q`; 0: q
   int64_t kv_block = 0;
   int64_t near_bytes = 0;  // of q, k, v and out that the nearest large cache keeps; 0: kFarByte stays zero
   auto operator<=>(const KernelTile&) const = default;

@@ -92,6 +92,8 @@ std::vector<LinkLevel> fit_links(const std::vector<LinkMeasurement>& measurement
 Links links_of_table(const std::vector<LinkMeasurement>& measurements, const std::string& file,
                      const std::string& name);
 
+// Seconds of what was measured, by the level it belongs to.
+double link_seconds(const std::vector<LinkLevel>& levels, const LinkMeasurement& measurement);
 // |predicted / measured - 1| over the rows.
 ErrorSummary link_errors(const std::vector<LinkLevel>& levels,
                          const std::vector<LinkMeasurement>& measurements);

@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.h"
+#include "cli/kernel_options.h"
+#include "cli/progress.h"
 #include "cli/verbs.h"
 #include "cost/table_profile.h"
 #include "counterpoise/error.h"
@@ -25,6 +27,8 @@ KeepResiduals parse_keep(const std::string& text) {
 }
 
 struct CalibrateVerb {
+  KernelOptions kernel;
+  bool forward_only = false;
   std::string table, links_table, name, output, json;
   std::string neighbours = "auto";
   std::vector<std::string> columns;
@@ -33,18 +37,27 @@ struct CalibrateVerb {
     if (!table.empty() && !links_table.empty())
       throw_error(ErrorKind::kUsage, "--table and --links-table are two calibrations; give one");
     if (!links_table.empty()) return calibrate_links();
-    calibrate_table();
+    if (!columns.empty() && table.empty()) throw_error(ErrorKind::kUsage, "--column describes a --table");
+    emit(table.empty() ? measure() : fit());
   }
 
   std::string name_of(const std::string& file) const {
     return name.empty() ? std::filesystem::path(file).stem().string() : name;
   }
 
-  void calibrate_table() const {
+  KernelProfilePtr measure() const {
+    ProgressLine line;
+    return calibrate_cpu(kernel.options(!forward_only),
+                         [&](const std::string& what, double done) { line.show(what, done); });
+  }
+
+  KernelProfilePtr fit() const {
     TableColumns named;
     for (const std::string& assignment : columns) add_column(named, assignment);
-    const KernelProfilePtr profile =
-        fit_table(read_attention_table(table, named), name_of(table), parse_keep(neighbours));
+    return fit_table(read_attention_table(table, named), name_of(table), parse_keep(neighbours));
+  }
+
+  void emit(const KernelProfilePtr& profile) const {
     if (!output.empty()) save_profile(*profile, output);
     if (output != "-" && json != "-") fmt::print("{}", calibration_text(*profile));
     if (!json.empty()) write_json(json, "calibrate", calibration_json(*profile));
@@ -73,6 +86,8 @@ void add_calibrate_verb(CLI::App& app) {
   auto verb = std::make_shared<CalibrateVerb>();
   CLI::App* sub =
       app.add_subcommand("calibrate", "Measure this machine's kernels, or fit a table of timings: a profile");
+  verb->kernel.add_to(*sub);
+  sub->add_flag("--forward-only", verb->forward_only, "Do not measure the backward pass");
   sub->add_option("--table", verb->table, "Fit a table of attention timings instead of measuring here")
       ->type_name("FILE");
   sub->add_option("--column", verb->columns, "What a column of --table holds, for example tokens=seqlen")

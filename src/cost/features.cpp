@@ -27,7 +27,9 @@ double tensor_bytes(std::span<const WorkShape> tiles) {
 void add_tile(FeatureVector& sum, const WorkShape& work, KernelTile tile) {
   if (work.area == 0) return;
   const BlockCounts steps = count_blocks(work, {tile.q, tile.kv});
-  const BlockCounts counts = tile.kv_block > 0 ? count_blocks(work, {tile.q, tile.kv_block}) : steps;
+  const KernelTile block{tile.q_block > 0 ? tile.q_block : tile.q,
+                         tile.kv_block > 0 ? tile.kv_block : tile.kv};
+  const BlockCounts counts = count_blocks(work, block);
   const int64_t new_kv_rows = work.new_kv_rows < 0 ? work.kv_rows : work.new_kv_rows;
   const double heads = static_cast<double>(work.shape.heads);
   const double dims = static_cast<double>(work.shape.head_dim + work.shape.v_head_dim);
@@ -37,6 +39,7 @@ void add_tile(FeatureVector& sum, const WorkShape& work, KernelTile tile) {
   at(sum, Feature::kGroup) += heads * static_cast<double>(counts.groups);
   at(sum, Feature::kBlock) += heads * static_cast<double>(counts.blocks);
   at(sum, Feature::kBlockDim) += heads * static_cast<double>(steps.blocks) * dims;
+  at(sum, Feature::kPairDim) += heads * static_cast<double>(work.area) * dims;
   at(sum, Feature::kMaskedBlock) += heads * static_cast<double>(counts.masked);
   at(sum, Feature::kQueryRow) += heads * static_cast<double>(work.q_rows) * dims;
   at(sum, Feature::kKeyRow) += static_cast<double>(work.shape.kv_heads * new_kv_rows) * dims;
@@ -45,9 +48,9 @@ void add_tile(FeatureVector& sum, const WorkShape& work, KernelTile tile) {
 }  // namespace
 
 const char* feature_name(Feature feature) {
-  static constexpr const char* kNames[kFeatures] = {"launch",    "step",    "longest",   "tile",
-                                                    "group",     "block",   "block_dim", "masked_block",
-                                                    "query_row", "key_row", "far_byte"};
+  static constexpr const char* kNames[kFeatures] = {"launch",       "step",      "longest",   "tile",
+                                                    "group",        "block",     "block_dim", "pair_dim",
+                                                    "masked_block", "query_row", "key_row",   "far_byte"};
   return kNames[static_cast<size_t>(feature)];
 }
 

@@ -9,15 +9,16 @@
 namespace counterpoise {
 namespace {
 
-constexpr Feature kAllFeatures[] = {Feature::kLaunch,   Feature::kStep,        Feature::kLongest,
-                                    Feature::kTile,     Feature::kGroup,       Feature::kBlock,
-                                    Feature::kBlockDim, Feature::kMaskedBlock, Feature::kQueryRow,
-                                    Feature::kKeyRow,   Feature::kFarByte};
+constexpr Feature kAllFeatures[] = {Feature::kLaunch,   Feature::kStep,    Feature::kLongest,
+                                    Feature::kTile,     Feature::kGroup,   Feature::kBlock,
+                                    Feature::kBlockDim, Feature::kPairDim, Feature::kMaskedBlock,
+                                    Feature::kQueryRow, Feature::kKeyRow,  Feature::kFarByte};
 
 nlohmann::ordered_json direction_json(const DirectionModel& model) {
   nlohmann::ordered_json json;
   json["tile"] = {{"q", model.tile.q},
                   {"kv", model.tile.kv},
+                  {"q_block", model.tile.q_block},
                   {"kv_block", model.tile.kv_block},
                   {"near_bytes", model.tile.near_bytes}};
   json["sharpness"] = model.sharpness;
@@ -38,9 +39,13 @@ DirectionModel parse_direction(const JsonFields& json) {
   DirectionModel model;
   const JsonFields tile = json.object("tile"), seconds = json.object("seconds_per"),
                    measured = json.object("measured");
-  model.tile = {tile.count("q"), tile.count("kv"), tile.integer("kv_block"), tile.integer("near_bytes")};
-  if (model.tile.kv_block < 0) tile.fail("kv_block", "must not be negative");
-  if (model.tile.near_bytes < 0) tile.fail("near_bytes", "must not be negative");
+  const auto optional = [&](const char* name) {
+    const int64_t value = tile.integer(name);
+    if (value < 0) tile.fail(name, "must not be negative");
+    return value;
+  };
+  model.tile = {tile.count("q"), tile.count("kv"), optional("q_block"), optional("kv_block"),
+                optional("near_bytes")};
   model.sharpness = json.number("sharpness");
   if (model.sharpness < 1) json.fail("sharpness", "must be at least 1");
   for (const Feature feature : kAllFeatures) {

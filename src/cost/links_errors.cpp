@@ -17,10 +17,18 @@ const LinkLevel& level_of(const std::vector<LinkLevel>& levels, const LinkMeasur
   throw_error(ErrorKind::kUsage, "{}: these links have no level '{}'", one.label, wanted);
 }
 
+}  // namespace
+
+double link_seconds(const std::vector<LinkLevel>& levels, const LinkMeasurement& measurement) {
+  return level_of(levels, measurement).seconds(measurement.op, measurement.ranks, measurement.bytes);
+}
+
+namespace {
+
 void predict(const std::vector<LinkLevel>& levels, const std::vector<LinkMeasurement>& rows,
              std::vector<double>& predicted, std::vector<double>& measured) {
   for (const LinkMeasurement& one : rows) {
-    predicted.push_back(level_of(levels, one).seconds(one.op, one.ranks, one.bytes));
+    predicted.push_back(link_seconds(levels, one));
     measured.push_back(one.seconds);
   }
 }

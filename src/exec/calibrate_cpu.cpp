@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "counterpoise/calibrate_cpu.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -6,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cost/error_json.h"
-#include "counterpoise/calibrate_cpu.h"
 #include "counterpoise/error.h"
 #include "counterpoise/random.h"
 
@@ -83,28 +84,37 @@ std::vector<Measurement> grid(const CalibrationOptions& options, Direction direc
   return calls;
 }
 
-// The tile that explains the calls best, then the cache that does.
+// The tile that explains the calls best, then the blocks, then the cache. `options` keeps the choice.
 DirectionModel fit_calls(std::span<const Measurement> calls, FitOptions& options) {
-  options.features = {Feature::kLaunch,   Feature::kTile,     Feature::kGroup,  Feature::kBlock,
-                      Feature::kBlockDim, Feature::kQueryRow, Feature::kKeyRow, Feature::kFarByte};
-  for (const int64_t q : {12, 24, 48, 64})
+  options.features = {Feature::kLaunch,   Feature::kTile,     Feature::kGroup,
+                      Feature::kBlock,    Feature::kBlockDim, Feature::kPairDim,
+                      Feature::kQueryRow, Feature::kKeyRow,   Feature::kFarByte};
+  const auto best_of = [&](const auto& candidates) {
+    options.tiles = candidates;
+    const DirectionModel model = fit_direction(calls, options);
+    options.tiles = {model.tile};
+    return model;
+  };
+  std::vector<KernelTile> candidates;
+  for (const int64_t q : {8, 16, 24, 48, 64})
     for (const int64_t kv : {4, 8, 16})
-      for (const int64_t block : {96, 128, 256}) options.tiles.push_back({q, kv, block, 512 << 10});
-  KernelTile tile = fit_direction(calls, options).tile;
-  options.tiles.clear();
-  for (int64_t bytes = 128 << 10; bytes <= 4 << 20; bytes *= 2) {
-    tile.near_bytes = bytes;
-    options.tiles.push_back(tile);
-  }
-  const DirectionModel model = fit_direction(calls, options);
-  options.tiles = {model.tile};
-  return model;
+      candidates.push_back({q, kv, std::max<int64_t>(q, 24), 128, 512 << 10});
+  KernelTile tile = best_of(candidates).tile;
+  candidates.clear();
+  for (const int64_t q_block : {24, 48, 64, 96, 192})
+    for (const int64_t kv_block : {96, 128, 256})
+      if (q_block >= tile.q) candidates.push_back({tile.q, tile.kv, q_block, kv_block, tile.near_bytes});
+  tile = best_of(candidates).tile;
+  candidates.clear();
+  for (int64_t bytes = 128 << 10; bytes <= 4 << 20; bytes *= 2)
+    candidates.push_back({tile.q, tile.kv, tile.q_block, tile.kv_block, bytes});
+  return best_of(candidates);
 }
 
 class Calibrator {
  public:
   Calibrator(const CalibrationOptions& options,
-              const std::function<void(const std::string&, double)>& progress)
+             const std::function<void(const std::string&, double)>& progress)
       : options_(options),
         progress_(progress),
         kernel_(options, options.max_tokens),

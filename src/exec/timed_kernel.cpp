@@ -88,8 +88,12 @@ std::vector<AttentionTile> TimedKernel::place(std::span<const WorkShape> tiles) 
 }
 
 double TimedKernel::run(std::span<const WorkShape> tiles, Direction direction) {
-  const HeadShape& heads = options_.heads;
   const std::vector<AttentionTile> placed = place(tiles);
+  return run(placed, direction);
+}
+
+double TimedKernel::run(std::span<const AttentionTile> placed, Direction direction) {
+  const HeadShape& heads = options_.heads;
   const ConstTensorView q =
       packed_view(static_cast<const void*>(q_.data()), options_.dtype, rows_, heads.heads, heads.head_dim);
   const ConstTensorView k =

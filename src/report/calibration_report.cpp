@@ -32,7 +32,9 @@ void add_coefficients(TextTable& table, const std::string& direction, const Dire
 
 std::string tile_line(const std::string& direction, const DirectionModel& model) {
   return fmt::format("{}: tile {} x {}{}, sharpness {}{}\n", direction, model.tile.q, model.tile.kv,
-                     model.tile.kv_block > 0 ? fmt::format(" in blocks of {}", model.tile.kv_block) : "",
+                     model.tile.kv_block > 0
+                         ? fmt::format(" in blocks of {} x {}", model.tile.q_block, model.tile.kv_block)
+                         : "",
                      model.sharpness, model.residual_width > 0 ? ", corrected by nearby residuals" : "");
 }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "counterpoise/cost_model.h"
+#include "counterpoise/kernel_profile.h"
+
+namespace counterpoise {
+
+// One row of a comparison of predictions with measurements.
+struct ValidationCase {
+  std::string label;
+  double measured = 0, predicted = 0;  // in the part's unit
+};
+
+// Predictions of one part of the world against measurements that did not make them.
+struct ValidationPart {
+  std::string name;   // "h100-varlen forward"
+  std::string split;  // what was fitted on what and tested on what
+  std::string unit = "s";
+  std::string unavailable;                // why there is nothing; empty: there is
+  ErrorSummary fit, test;                 // errors on the rows that were fitted, and on the others
+  std::vector<NaiveError> naive;          // other predictors, fitted and tested on the same rows
+  std::vector<ValidationCase> worst;      // of the test rows, worst first
+  std::vector<ValidationCase> anomalies;  // rows of either part that every smooth model misses, worst first
+  std::string note;                       // repeat noise and the like
+  std::optional<double> most_median, most_p90;  // thresholds on `test`
+
+  bool passed() const {
+    return (!most_median || test.median <= *most_median) && (!most_p90 || test.p90 <= *most_p90);
+  }
+};
+
+// Parts that compare against published tables under `data_folder`/calibration; a part whose table is absent
+// says so.
+//   h100-varlen forward: fitted on tp, cp of {1, 8}, tested on all other rows: median <= 5 %, p90 <= 12 %
+//   h100-varlen forward, extrapolating: fitted on tp = 1, cp of {1, 4}; no threshold
+//   a100 forward, backward: fitted on every other token count; no worse than log-log interpolation between
+//     the nearest of the fitted rows of the same cp and heads
+//   h200 collectives, h100 send/recv: fitted on every other size; median <= 5 %, p90 <= 20 %
+std::vector<ValidationPart> validate_tables(const std::string& data_folder);
+
+// How well a given profile prices a table it may never have seen: fit is empty, naive predictors are fitted
+// to even rows and tested, like the profile, on all.
+std::vector<ValidationPart> validate_profile(const KernelProfile& profile, const std::string& table_path,
+                                             const std::vector<std::string>& columns);
+
+// Measured group and rank times of this CPU against a profile measured first and frozen.
+struct CpuValidation {
+  std::string lengths = "preset:wlbllm_mix";
+  int64_t window = 4096;
+  double budget_seconds = 20;  // wall clock, calibrations included
+  uint64_t seed = 1;
+};
+// Parts: one per CP = 1, 2, 4, 8 (group times: cp windows one after another, of each one rank's per-document
+// zigzag share; one head of 64), then one per sharder and one per scheme of the plans of a window over four
+// ranks (rank times: its attend calls; eight query and four kv heads of 64), forward.
+std::vector<ValidationPart> validate_cpu(
+    const CpuValidation& options, const std::function<void(const std::string&, double)>& progress = {});
+
+}  // namespace counterpoise

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/kernel_options.h"
+
+#include "cli/progress.h"
+#include "counterpoise/error.h"
+#include "counterpoise/numbers.h"
+
+namespace counterpoise {
+namespace {
+
+DType parse_dtype(const std::string& name) {
+  for (const DType dtype : {DType::kFloat32, DType::kBFloat16, DType::kFloat16})
+    if (name == dtype_name(dtype)) return dtype;
+  throw_error(ErrorKind::kUsage, "--dtype: '{}' is not one of {}, {}, {}", name, dtype_name(DType::kFloat32),
+              dtype_name(DType::kBFloat16), dtype_name(DType::kFloat16));
+}
+
+}  // namespace
+
+void KernelOptions::add_to(CLI::App& verb) {
+  verb.add_option("--budget", budget, "Time for measuring")->type_name("TIME")->capture_default_str();
+  verb.add_option("--heads", measured.heads.heads, "Query heads")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  verb.add_option("--kv-heads", measured.heads.kv_heads, "Key/value heads; divides --heads")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  verb.add_option("--head-dim", measured.heads.head_dim, "Head dimension")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  verb.add_option("--max-tokens", max_tokens, "Tokens of the largest call")->capture_default_str();
+  verb.add_option("--dtype", dtype, "float32, bfloat16 or float16")->capture_default_str();
+  verb.add_option("--isa", isa, "Instruction set of the kernel; auto: the fastest here")
+      ->capture_default_str();
+  verb.add_option("--seed", measured.seed, "Seed of order and values")->capture_default_str();
+}
+
+CalibrationOptions KernelOptions::options(bool backward) const {
+  CalibrationOptions options = measured;
+  options.backward = backward;
+  options.budget_seconds = parse_duration(budget, "--budget");
+  options.dtype = parse_dtype(dtype);
+  options.isa = isa == "auto" ? Isa::kAuto : parse_isa(isa);
+  options.max_tokens = parse_size(max_tokens, "--max-tokens");
+  if (options.heads.heads % options.heads.kv_heads != 0)
+    throw_error(ErrorKind::kUsage, "--kv-heads {} does not divide --heads {}", options.heads.kv_heads,
+                options.heads.heads);
+  return options;
+}
+
+}  // namespace counterpoise

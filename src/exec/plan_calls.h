@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "counterpoise/attention.h"
+#include "counterpoise/cost_model.h"
+#include "counterpoise/plan.h"
+#include "counterpoise/scheme.h"
+#include "counterpoise/shard.h"
+
+namespace counterpoise {
+
+// One kernel call, as the kernel and as the cost model see it.
+struct TileCall {
+  std::vector<AttentionTile> tiles;
+  std::vector<WorkShape> shapes;
+};
+
+// Rank `rank`'s per-document zigzag share of packed documents, q and keys in the rows of the window.
+TileCall zigzag_call(const std::vector<int64_t>& documents, int64_t cp, int64_t rank, const CostShape& shape);
+
+// The forward attend calls of one rank in the plan of one window. Rows are those of the window, so that a
+// tile's rows are its tokens.
+std::vector<TileCall> plan_calls(const std::string& sharder, const std::string& scheme, int32_t cp,
+                                 int32_t rank, const std::vector<int64_t>& documents, const HeadShape& heads);
+
+}  // namespace counterpoise
