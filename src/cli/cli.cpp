@@ -16,6 +16,7 @@ void add_verbs(CLI::App& app) {
   add_lengths_verb(app);
   add_calibrate_verb(app);
   add_run_verb(app);
+  add_validate_verb(app);
   add_simulate_verb(app);
   add_study_verb(app);
   add_plan_verb(app);

@@ -15,5 +15,6 @@ void add_study_verb(CLI::App& app);
 void add_plan_verb(CLI::App& app);
 void add_check_plan_verb(CLI::App& app);
 void add_show_verb(CLI::App& app);
+void add_validate_verb(CLI::App& app);
 
 }  // namespace counterpoise

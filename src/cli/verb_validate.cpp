@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/progress.h"
+#include "cli/verbs.h"
+#include "counterpoise/error.h"
+#include "counterpoise/numbers.h"
+#include "counterpoise/validate.h"
+#include "report/json_output.h"
+#include "report/validation_report.h"
+
+namespace counterpoise {
+namespace {
+
+struct ValidateVerb {
+  std::string data = "../shared/data";
+  std::string profile, table, json;
+  std::string budget = "20s", window = "4096";
+  std::vector<std::string> columns;
+  std::string only = "all";
+  CpuValidation cpu;
+
+  void run() const {
+    const std::vector<ValidationPart> parts = collect();
+    if (json != "-") fmt::print("{}", validation_text(parts));
+    if (!json.empty()) write_json(json, "validate", validation_json(parts));
+    const std::vector<std::string> failed = failed_parts(parts);
+    if (!failed.empty())
+      throw_error(ErrorKind::kCheckFailed, "above the threshold: {}", fmt::join(failed, "; "));
+  }
+
+  std::vector<ValidationPart> collect() const {
+    if (profile.empty() != table.empty())
+      throw_error(ErrorKind::kUsage,
+                  "--profile and --table belong together: the profile prices the table's rows");
+    if (!table.empty()) return validate_profile(*load_kernel_profile(profile), table, columns);
+    if (only != "all" && only != "tables" && only != "cpu")
+      throw_error(ErrorKind::kUsage, "--only takes all, tables or cpu, not '{}'", only);
+    std::vector<ValidationPart> parts;
+    if (only != "cpu") parts = validate_tables(data);
+    if (only != "tables")
+      for (ValidationPart& part : measure()) parts.push_back(std::move(part));
+    return parts;
+  }
+
+  std::vector<ValidationPart> measure() const {
+    CpuValidation options = cpu;
+    options.budget_seconds = parse_duration(budget, "--budget");
+    options.window = parse_size(window, "--window");
+    ProgressLine line;
+    return validate_cpu(options, [&](const std::string& what, double done) { line.show(what, done); });
+  }
+};
+
+constexpr const char* kExamples = R"(
+Examples:
+  counterpoise validate                                  every part; exit 1 above a threshold
+  counterpoise validate --only tables --data DIR
+  counterpoise validate --only cpu --lengths corpus.txt --budget 60s
+  counterpoise validate --profile a100 --table mine.csv --column tokens=seqlen --column forward=time_ms
+)";
+
+}  // namespace
+
+void add_validate_verb(CLI::App& app) {
+  auto verb = std::make_shared<ValidateVerb>();
+  CLI::App* sub = app.add_subcommand("validate", "Predicted against measured: this CPU and published tables");
+  sub->add_option("--data", verb->data, "Folder whose calibration/ holds the published tables")
+      ->type_name("DIR")
+      ->capture_default_str();
+  sub->add_option("--only", verb->only, "all, tables or cpu")->capture_default_str();
+  sub->add_option("--lengths", verb->cpu.lengths, "Document lengths of the windows measured here")
+      ->type_name("SOURCE")
+      ->capture_default_str();
+  sub->add_option("--window", verb->window, "Tokens of those windows")->capture_default_str();
+  sub->add_option("--budget", verb->budget, "Time for measuring here")
+      ->type_name("TIME")
+      ->capture_default_str();
+  sub->add_option("--seed", verb->cpu.seed, "Seed of windows and orders")->capture_default_str();
+  sub->add_option("--profile", verb->profile, "Price the rows of --table with this profile")
+      ->type_name("NAME|FILE");
+  sub->add_option("--table", verb->table, "A table of attention timings")->type_name("FILE");
+  sub->add_option("--column", verb->columns, "What a column of --table holds, for example tokens=seqlen")
+      ->type_name("ROLE=NAME");
+  sub->add_option("--json", verb->json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");
+  sub->footer(kExamples);
+  sub->callback([verb] { verb->run(); });
+}
+
+}  // namespace counterpoise

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/validation_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "counterpoise/numbers.h"
+#include "report/calibration_report.h"
+#include "report/text_table.h"
+
+namespace counterpoise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kAnomaliesShown = 10;
+
+std::string quantity(const ValidationPart& part, double value) {
+  return part.unit == "s" ? format_seconds(value) : fmt::format("{:.4g} {}", value, part.unit);
+}
+
+std::string threshold_cell(const ValidationPart& part) {
+  std::vector<std::string> limits;
+  if (part.most_median) limits.push_back("median " + error_cell(*part.most_median));
+  if (part.most_p90) limits.push_back("p90 " + error_cell(*part.most_p90));
+  return limits.empty() ? "none" : fmt::format("{}", fmt::join(limits, ", "));
+}
+
+std::string best_naive_cell(const ValidationPart& part) {
+  const auto best = std::min_element(part.naive.begin(), part.naive.end(), [](const auto& a, const auto& b) {
+    return a.error.median < b.error.median;
+  });
+  return best == part.naive.end() ? "-" : fmt::format("{} ({})", error_cell(best->error.median), best->name);
+}
+
+std::string verdict_cell(const ValidationPart& part) {
+  if (!part.unavailable.empty()) return "not available";
+  if (!part.most_median && !part.most_p90) return "reported";
+  return part.passed() ? "pass" : "FAIL";
+}
+
+std::string case_lines(const ValidationPart& part, const std::vector<ValidationCase>& cases, size_t most) {
+  std::string text;
+  for (size_t i = 0; i < std::min(cases.size(), most); ++i)
+    text += fmt::format("    {}: measured {}, predicted {} ({:+.0f} %)\n", cases[i].label,
+                        quantity(part, cases[i].measured), quantity(part, cases[i].predicted),
+                        100 * (cases[i].predicted / cases[i].measured - 1));
+  return text;
+}
+
+std::string details(const ValidationPart& part) {
+  std::string text = fmt::format("\n{}\n", part.name);
+  if (!part.unavailable.empty()) return text + fmt::format("  not available: {}\n", part.unavailable);
+  text += fmt::format("  {}\n", part.split);
+  if (!part.note.empty()) text += fmt::format("  {}\n", part.note);
+  for (const NaiveError& naive : part.naive)
+    text += fmt::format("  {} alone: median {}, p90 {}\n", naive.name, error_cell(naive.error.median),
+                        error_cell(naive.error.p90));
+  if (!part.worst.empty())
+    text += "  worst of the tested rows:\n" + case_lines(part, part.worst, part.worst.size());
+  if (!part.anomalies.empty())
+    text +=
+        fmt::format("  {} rows that no smooth model fits (all kept; --json lists every one), worst first:\n",
+                    part.anomalies.size()) +
+        case_lines(part, part.anomalies, kAnomaliesShown);
+  return text;
+}
+
+Json error_object(const ErrorSummary& error) {
+  return {{"rows", error.rows}, {"median", error.median}, {"p90", error.p90}, {"worst", error.worst}};
+}
+
+Json cases_json(const std::vector<ValidationCase>& cases) {
+  Json list = Json::array();
+  for (const ValidationCase& one : cases)
+    list.push_back({{"label", one.label}, {"measured", one.measured}, {"predicted", one.predicted}});
+  return list;
+}
+
+Json part_json(const ValidationPart& part) {
+  Json json = {{"name", part.name}, {"available", part.unavailable.empty()}};
+  if (!part.unavailable.empty()) {
+    json["reason"] = part.unavailable;
+    return json;
+  }
+  json["split"] = part.split;
+  json["unit"] = part.unit;
+  json["fit"] = part.fit.rows > 0 ? error_object(part.fit) : Json(nullptr);
+  json["test"] = error_object(part.test);
+  for (const NaiveError& naive : part.naive) json["naive"][naive.name] = error_object(naive.error);
+  json["threshold"] = {{"median", part.most_median ? Json(*part.most_median) : Json(nullptr)},
+                       {"p90", part.most_p90 ? Json(*part.most_p90) : Json(nullptr)}};
+  json["passed"] = part.passed();
+  json["note"] = part.note;
+  json["worst"] = cases_json(part.worst);
+  json["anomalies"] = cases_json(part.anomalies);
+  return json;
+}
+
+}  // namespace
+
+std::string validation_text(const std::vector<ValidationPart>& parts) {
+  TextTable table({{"predicted against measured", Align::kLeft},
+                   {"rows"},
+                   {"median"},
+                   {"p90"},
+                   {"best naive median", Align::kLeft},
+                   {"threshold", Align::kLeft},
+                   {"", Align::kLeft}});
+  std::string text;
+  for (const ValidationPart& part : parts) {
+    const bool there = part.unavailable.empty();
+    table.add_row({part.name, there ? fmt::format("{}", part.test.rows) : "-",
+                   there ? error_cell(part.test.median) : "-", there ? error_cell(part.test.p90) : "-",
+                   there ? best_naive_cell(part) : "-", there ? threshold_cell(part) : "-",
+                   verdict_cell(part)});
+    text += details(part);
+  }
+  return table.str() + text;
+}
+
+nlohmann::ordered_json validation_json(const std::vector<ValidationPart>& parts) {
+  Json json = {{"passed", failed_parts(parts).empty()}, {"parts", Json::array()}};
+  for (const ValidationPart& part : parts) json["parts"].push_back(part_json(part));
+  return json;
+}
+
+std::vector<std::string> failed_parts(const std::vector<ValidationPart>& parts) {
+  std::vector<std::string> names;
+  for (const ValidationPart& part : parts)
+    if (part.unavailable.empty() && !part.passed()) names.push_back(part.name);
+  return names;
+}
+
+}  // namespace counterpoise

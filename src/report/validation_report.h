@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "counterpoise/validate.h"
+
+namespace counterpoise {
+
+// One table of all parts, then per part its split, worst cases and anomalies.
+std::string validation_text(const std::vector<ValidationPart>& parts);
+// The body of schema counterpoise/validate: passed, parts[].
+nlohmann::ordered_json validation_json(const std::vector<ValidationPart>& parts);
+
+// Names of the parts above their thresholds.
+std::vector<std::string> failed_parts(const std::vector<ValidationPart>& parts);
+
+}  // namespace counterpoise
