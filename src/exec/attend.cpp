@@ -8,27 +8,46 @@
 namespace counterpoise {
 namespace {
 
-HeadShape head_shape(const AttentionShape& shape) {
-  return {shape.heads, shape.kv_heads, shape.head_dim, shape.v_head_dim, 0};
+// The query heads `heads` by themselves; they fill whole groups of a kv head, or lie within one.
+HeadShape head_shape(const AttentionShape& shape, HeadRange heads) {
+  return {heads.size(), shape.kv_heads_of(heads).size(), shape.head_dim, shape.v_head_dim, 0};
+}
+
+// Cuts query heads into such ranges, as few as possible, or one per kv head.
+std::vector<HeadRange> regular_heads(const AttentionShape& shape, HeadRange heads, bool each_kv_head) {
+  const int32_t group = shape.heads / shape.kv_heads;
+  std::vector<HeadRange> parts;
+  for (int32_t begin = heads.begin; begin < heads.end;) {
+    const int32_t group_end = std::min(heads.end, (begin / group + 1) * group);
+    const bool whole_groups = begin % group == 0 && !each_kv_head;
+    const int32_t last_whole = heads.end / group * group;
+    const int32_t end = whole_groups && last_whole > begin ? last_whole : group_end;
+    parts.push_back({begin, end});
+    begin = end;
+  }
+  return parts;
 }
 
 // Rows are checked against the plan; the kernels only need a count that covers them.
 constexpr int64_t kAnyRows = int64_t{1} << 40;
 
 // An `out` whose product with dout is delta, which is all that backward takes from it: delta / dout[j] at the
-// largest |dout[j]|, zero elsewhere (exact to an ulp).
-CountedFloats out_from_delta(const Rows& back, int64_t rows, const AttentionShape& shape,
+// largest |dout[j]|, zero elsewhere (exact to an ulp). Of the given rows and heads only.
+CountedFloats out_from_delta(const Rows& back, Range rows, HeadRange heads, const AttentionShape& shape,
                              MemoryCounter& counter) {
-  const int64_t d = shape.head_dim, dv = shape.v_head_dim, count = rows * back.heads.size();
-  CountedFloats out(counter, count * dv);
+  const int64_t d = shape.head_dim, dv = shape.v_head_dim;
+  CountedFloats out(counter, rows.size() * heads.size() * dv);
   std::fill_n(out.data(), out.size(), 0.0f);
-  for (int64_t i = 0; i < count; ++i) {
-    const float* dout = back.data + i * back.width + d;
-    int64_t largest = 0;
-    for (int64_t j = 1; j < dv; ++j) {
-      if (std::abs(dout[j]) > std::abs(dout[largest])) largest = j;
+  float* to = out.data();
+  for (int64_t row = rows.begin; row < rows.end; ++row) {
+    for (int32_t head = heads.begin; head < heads.end; ++head, to += dv) {
+      const float* dout = back.at(row, head) + d;
+      int64_t largest = 0;
+      for (int64_t j = 1; j < dv; ++j) {
+        if (std::abs(dout[j]) > std::abs(dout[largest])) largest = j;
+      }
+      if (dout[largest] != 0) to[largest] = dout[dv + 1] / dout[largest];
     }
-    if (dout[largest] != 0) out.data()[i * dv + largest] = dout[dv + 1] / dout[largest];
   }
   return out;
 }
@@ -37,14 +56,15 @@ CountedFloats out_from_delta(const Rows& back, int64_t rows, const AttentionShap
 
 bool AttentionKernel::Operands::operator==(const Operands& other) const {
   return q.data == other.q.data && kv.data == other.kv.data && q_result.data == other.q_result.data &&
-         kv_result.data == other.kv_result.data && q_shift == other.q_shift && kv_shift == other.kv_shift;
+         kv_result.data == other.kv_result.data && q_shift == other.q_shift && kv_shift == other.kv_shift &&
+         heads == other.heads;
 }
 
 std::pair<AttentionTile, AttentionKernel::Operands> AttentionKernel::resolve(const Tile& tile) const {
   const auto [q, q_row] = locate(tile.q_buffer, tile.document, tile.q.begin);
   const auto [kv, kv_row] = locate(tile.kv_buffer, tile.document, tile.kv.begin);
   const auto [q_result, q_result_row] = locate(tile.q_result, tile.document, tile.q.begin);
-  Operands operands{q, kv, q_result, {}, q_result_row - q_row, 0};
+  Operands operands{q, kv, q_result, {}, q_result_row - q_row, 0, tile.heads};
   if (tile.kv_result >= 0) {
     const auto [kv_result, kv_result_row] = locate(tile.kv_result, tile.document, tile.kv.begin);
     operands.kv_result = kv_result;
@@ -71,30 +91,20 @@ double AttentionKernel::attend(std::span<const Tile> tiles) {
   return 0;
 }
 
-// Messages move only when somebody looks after them, so long work is cut by heads and they are looked after
-// in between. Keys read in place need no care.
-void AttentionKernel::call(std::span<const AttentionTile> tiles, const Operands& operands) {
-  const auto run = [&](std::span<const AttentionTile> part) {
-    context_.backward ? call_backward(part, operands) : call_forward(part, operands);
-  };
-  if (options_.in_place || group_.size() == 1) return run(tiles);
-  const int64_t per_kv_head = plan_.shape.heads / plan_.shape.kv_heads;
-  std::vector<AttentionTile> part(tiles.begin(), tiles.end());
-  for (int64_t head = 0; head < plan_.shape.heads; head += per_kv_head) {
-    bool any = false;
-    for (size_t i = 0; i < tiles.size(); ++i) {
-      part[i].heads = intersect(tiles[i].heads, {head, head + per_kv_head});
-      any = any || !part[i].heads.empty();
-    }
-    if (!any) continue;
-    run(part);
-    group_.progress();
+// Messages move only when somebody looks after them, so long work is cut by kv heads and they are looked
+// after in between. Keys read in place need no care.
+void AttentionKernel::call(std::span<AttentionTile> tiles, const Operands& operands) {
+  const bool poll = !options_.in_place && group_.size() > 1;
+  for (const HeadRange heads : regular_heads(plan_.shape, operands.heads, poll)) {
+    for (AttentionTile& tile : tiles) tile.heads = {0, heads.size()};
+    context_.backward ? call_backward(tiles, operands, heads) : call_forward(tiles, operands, heads);
+    if (poll) group_.progress();
   }
 }
 
-void AttentionKernel::call_forward(std::span<const AttentionTile> tiles, const Operands& o) {
-  const int64_t d = plan_.shape.head_dim, dv = plan_.shape.v_head_dim, heads = plan_.shape.heads,
-                kv_heads = plan_.shape.kv_heads;
+void AttentionKernel::call_forward(std::span<const AttentionTile> tiles, const Operands& o, HeadRange heads) {
+  const int64_t d = plan_.shape.head_dim, dv = plan_.shape.v_head_dim;
+  const HeadRange kv_heads = plan_.shape.kv_heads_of(heads);
   ForwardTensors tensors;
   tensors.q = o.q.view(0, kAnyRows, heads, 0, d);
   tensors.k = o.kv.view(0, kAnyRows, kv_heads, 0, d);
@@ -105,21 +115,24 @@ void AttentionKernel::call_forward(std::span<const AttentionTile> tiles, const O
   options.isa = options_.isa;
   options.threads = options_.threads;
   options.accumulate = true;
-  attention_forward(tiles, head_shape(plan_.shape), plan_.shape.mask, tensors, options);
+  attention_forward(tiles, head_shape(plan_.shape, heads), plan_.shape.mask, tensors, options);
 }
 
-void AttentionKernel::call_backward(std::span<const AttentionTile> tiles, const Operands& o) {
-  const int64_t d = plan_.shape.head_dim, dv = plan_.shape.v_head_dim, heads = plan_.shape.heads,
-                kv_heads = plan_.shape.kv_heads;
-  int64_t q_rows = 0;
-  for (const AttentionTile& tile : tiles) q_rows = std::max(q_rows, tile.q_row + tile.q.size());
-  const CountedFloats stand_in = out_from_delta(o.q, q_rows, plan_.shape, counter_);
-  const Rows out{stand_in.data(), o.q.heads, dv};
+void AttentionKernel::call_backward(std::span<const AttentionTile> tiles, const Operands& o,
+                                    HeadRange heads) {
+  const int64_t d = plan_.shape.head_dim, dv = plan_.shape.v_head_dim;
+  const HeadRange kv_heads = plan_.shape.kv_heads_of(heads);
+  Range q_rows{kAnyRows, 0};
+  for (const AttentionTile& tile : tiles) {
+    q_rows = {std::min(q_rows.begin, tile.q_row), std::max(q_rows.end, tile.q_row + tile.q.size())};
+  }
+  const CountedFloats stand_in = out_from_delta(o.q, q_rows, heads, plan_.shape, counter_);
+  const Rows out{stand_in.data(), heads, dv};
   BackwardTensors tensors;
   tensors.q = o.q.view(0, kAnyRows, heads, 0, d);
   tensors.dout = o.q.view(0, kAnyRows, heads, d, dv);
   tensors.lse = o.q.view(0, kAnyRows, heads, d + dv, 1);
-  tensors.out = out.view(0, kAnyRows, heads, 0, dv);
+  tensors.out = out.view(-q_rows.begin, kAnyRows, heads, 0, dv);
   tensors.k = o.kv.view(0, kAnyRows, kv_heads, 0, d);
   tensors.v = o.kv.view(0, kAnyRows, kv_heads, d, dv);
   tensors.dq = o.q_result.view(o.q_shift, kAnyRows, heads, 0, d);
@@ -128,7 +141,7 @@ void AttentionKernel::call_backward(std::span<const AttentionTile> tiles, const 
   AttentionOptions options;
   options.isa = options_.isa;
   options.threads = options_.threads;
-  attention_backward(tiles, head_shape(plan_.shape), plan_.shape.mask, tensors, options);
+  attention_backward(tiles, head_shape(plan_.shape, heads), plan_.shape.mask, tensors, options);
 }
 
 }  // namespace counterpoise

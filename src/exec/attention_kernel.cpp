@@ -234,15 +234,9 @@ double AttentionKernel::merge(int32_t index) {
     const int64_t row = row_of(pieces(m.into), piece.document, piece.range.begin);
     CP_CHECK(row >= 0);
     if (partial) {
-      const int64_t dv = plan_.shape.v_head_dim, count = piece.range.size(), all = plan_.shape.heads;
-      const auto part = [&](const Rows& r, int64_t first, int64_t offset, int64_t dim) {
-        TensorView view = r.view(first, count, all, offset, dim);
-        view.data = static_cast<float*>(view.data) + heads.begin * view.head_stride;
-        view.heads = heads.size();
-        return view;
-      };
-      merge_partials(part(into, row, 0, dv), part(into, row, dv, 1), part(from, piece.row, 0, dv),
-                     part(from, piece.row, dv, 1));
+      const int64_t dv = plan_.shape.v_head_dim, count = piece.range.size();
+      merge_partials(into.view(row, count, heads, 0, dv), into.view(row, count, heads, dv, 1),
+                     from.view(piece.row, count, heads, 0, dv), from.view(piece.row, count, heads, dv, 1));
       continue;
     }
     for (int64_t i = 0; i < piece.range.size(); ++i) {

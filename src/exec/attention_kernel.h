@@ -52,6 +52,7 @@ class AttentionKernel final : public Kernel {
   struct Operands {
     Rows q, kv, q_result, kv_result;
     int64_t q_shift = 0, kv_shift = 0;  // row of the result minus row of the operand
+    HeadRange heads;
     bool operator==(const Operands& other) const;
   };
 
@@ -75,9 +76,9 @@ class AttentionKernel final : public Kernel {
   void read_notice(int32_t index);
 
   std::pair<AttentionTile, Operands> resolve(const Tile& tile) const;
-  void call(std::span<const AttentionTile> tiles, const Operands& operands);
-  void call_forward(std::span<const AttentionTile> tiles, const Operands& operands);
-  void call_backward(std::span<const AttentionTile> tiles, const Operands& operands);
+  void call(std::span<AttentionTile> tiles, const Operands& operands);
+  void call_forward(std::span<const AttentionTile> tiles, const Operands& operands, HeadRange heads);
+  void call_backward(std::span<const AttentionTile> tiles, const Operands& operands, HeadRange heads);
   double cpu_now() const;
 
   const StepPlan& plan_;

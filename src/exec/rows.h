@@ -21,12 +21,10 @@ struct Rows {
   int64_t stride() const { return heads.size() * width; }
   float* at(int64_t row, int32_t head) const { return data + row * stride() + (head - heads.begin) * width; }
 
-  // `dim` floats of each row and head, from float `offset` on, as the kernels see them: heads counted from 0,
-  // so that the address of head 0 may lie before the rows. Heads outside `heads` must not be asked for.
-  TensorView view(int64_t first_row, int64_t rows, int64_t all_heads, int64_t offset, int64_t dim) const {
-    const auto address = reinterpret_cast<uintptr_t>(data + first_row * stride() + offset) -
-                         static_cast<uintptr_t>(heads.begin * width) * sizeof(float);
-    return {reinterpret_cast<void*>(address), DType::kFloat32, rows, all_heads, dim, stride(), width};
+  // `dim` floats of each row and of the heads `of`, from float `offset` on, as the kernels see them: head
+  // of.begin is head 0 there.
+  TensorView view(int64_t first_row, int64_t rows, HeadRange of, int64_t offset, int64_t dim) const {
+    return {at(first_row, of.begin) + offset, DType::kFloat32, rows, of.size(), dim, stride(), width};
   }
 };
 

@@ -118,6 +118,25 @@ TEST(Exactness, SlowEverySharderSchemeMaskHeadLayoutAndCp) {
   EXPECT_GT(sweep({1, 2, 3, 4, 5, 6, 7, 8}, kLayouts), 0);
 }
 
+// Query heads that a rank computes may begin and end inside groups of a kv head.
+TEST(Exactness, HeadRangesThatCutGroupsOfKvHeads) {
+  constexpr HeadLayout kOdd[] = {{"3 to 1", 6, 2}, {"5 to 1", 10, 2}, {"2 to 1", 14, 7}};
+  for (const HeadLayout& heads : kOdd) {
+    for (const int32_t cp : {3, 4, 5}) {
+      for (const std::string scheme : {"all_to_all", "ring2d"}) {
+        PlanRequest request = request_of(kWindows, cp, heads, Mask::causal());
+        request.scheme = scheme;
+        for (const bool in_place : {false, true}) {
+          SCOPED_TRACE(fmt::format("{} {} cp {} in place {}", scheme, heads.name, cp, in_place));
+          KernelOptions options;
+          options.in_place = in_place;
+          expect_exact(run_and_check(make_plan(request), CheckKind::kOracle, options), 5);
+        }
+      }
+    }
+  }
+}
+
 TEST(Exactness, SingleRankCheckPassesAndSeesAnError) {
   PlanRequest request = request_of({{300, 41}, {128}}, 3, kLayouts[1], Mask::causal());
   const StepPlan plan = make_plan(request);

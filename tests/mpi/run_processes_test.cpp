@@ -66,6 +66,25 @@ TEST_F(RunProcesses, SlowOddAndManyRanksAreExact) {
   }
 }
 
+// The bytes the ranks count against what the processes really took: both grow alike from a small run to a
+// large one. The kernels' own scratch is not counted, hence the room above.
+TEST_F(RunProcesses, CountedMemoryMatchesTheProcesss) {
+  const std::string options =
+      " --windows 1 --dp 1 --cp 2 --steps 1 --backward --check none --messages --kv-heads 4 --head-dim 64 "
+      "--window ";
+  const auto small = json_of(2, options + "1k"), large = json_of(2, options + "16k");
+  for (const int rank : {0, 1}) {
+    const auto grown = [&](const char* key) {
+      return large["per_rank"][rank][key].get<double>() - small["per_rank"][rank][key].get<double>();
+    };
+    const double ratio = grown("process_peak_bytes") / grown("peak_bytes");
+    std::printf("rank %d: counted %.1f MiB more, process %.1f MiB more\n", rank,
+                grown("peak_bytes") / (1 << 20), grown("process_peak_bytes") / (1 << 20));
+    EXPECT_GT(ratio, 0.85);
+    EXPECT_LT(ratio, 1.6);
+  }
+}
+
 TEST_F(RunProcesses, AWorldOfAnotherSizeIsRefused) {
   MpiJob job(3, run_command("--dp 2 --cp 2"));
   job.wait();

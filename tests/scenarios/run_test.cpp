@@ -29,6 +29,17 @@ TEST(ScenarioRun, TheOracleAgreesForEverySharderAndScheme) {
   }
 }
 
+// A rank that computes some of the heads has memory for those only: long windows show a read beyond them.
+TEST(ScenarioRun, HeadExchangeOnLongWindows) {
+  for (const std::string transport : {"", " --messages"}) {
+    const Outcome outcome = run_counterpoise(
+        "run 'dist:constant(length=4096)' --window 4096 --windows 1 --dp 1 --cp 4 --steps 1 --heads 8 "
+        "--head-dim 32 --backward --scheme all_to_all --gradient 0" +
+        transport);
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  }
+}
+
 TEST(ScenarioRun, OneRankIsLegal) {
   const auto json = run_json(kSource + "--window 256 --dp 1 --cp 1 --steps 1");
   EXPECT_EQ(json["schema"], "counterpoise/run");
