@@ -68,11 +68,11 @@ TEST_F(RunProcesses, SlowOddAndManyRanksAreExact) {
 
 // The bytes the ranks count against what the processes really took: both grow alike from a small run to a
 // large one. The kernels' own scratch is not counted, hence the room above.
-TEST_F(RunProcesses, CountedMemoryMatchesTheProcesss) {
+TEST_F(RunProcesses, CountedMemoryMatchesTheProcesses) {
   const std::string options =
-      " --windows 1 --dp 1 --cp 2 --steps 1 --backward --check none --messages --kv-heads 4 --head-dim 64 "
+      " --windows 1 --dp 1 --cp 2 --steps 1 --backward --check none --messages "
       "--window ";
-  const auto small = json_of(2, options + "1k"), large = json_of(2, options + "16k");
+  const auto small = json_of(2, options + "1k"), large = json_of(2, options + "32k");
   for (const int rank : {0, 1}) {
     const auto grown = [&](const char* key) {
       return large["per_rank"][rank][key].get<double>() - small["per_rank"][rank][key].get<double>();
@@ -81,7 +81,7 @@ TEST_F(RunProcesses, CountedMemoryMatchesTheProcesss) {
     std::printf("rank %d: counted %.1f MiB more, process %.1f MiB more\n", rank,
                 grown("peak_bytes") / (1 << 20), grown("process_peak_bytes") / (1 << 20));
     EXPECT_GT(ratio, 0.85);
-    EXPECT_LT(ratio, 1.6);
+    EXPECT_LT(ratio, 2.0);
   }
 }
 
