@@ -31,8 +31,8 @@ template <int kCount>
 struct SeparateRows {  // element (row, i) at p[row][i]
   const float* p[kCount];
 
-  float at(int row, int i) const { return p[row][i]; }
-  void advance(int steps) {
+  [[gnu::always_inline]] float at(int row, int i) const { return p[row][i]; }
+  [[gnu::always_inline]] void advance(int steps) {
     for (int r = 0; r < kCount; ++r) {
       p[r] += steps;
       asm("" : "+r"(p[r]));
@@ -44,8 +44,8 @@ template <int kRowStride, int kStep>
 struct StridedRows {  // element (row, i) at p[row * kRowStride + i * kStep]
   const float* p;
 
-  float at(int row, int i) const { return p[row * kRowStride + i * kStep]; }
-  void advance(int steps) {
+  [[gnu::always_inline]] float at(int row, int i) const { return p[row * kRowStride + i * kStep]; }
+  [[gnu::always_inline]] void advance(int steps) {
     p += steps * kStep;
     asm("" : "+r"(p));
   }
