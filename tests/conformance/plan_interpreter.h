@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "counterpoise/plan.h"
+#include "plan_whole_attention.h"
 
 // The smallest reader of a plan: all ranks of a window in one thread, op by op, in double precision, plain
 // loops. It exists to test plans without an executor, and is the meaning of the ops spelled out.
 namespace counterpoise::testing_plan {
-
-// Rows of one document for one head: the tensors of whole attention, [position * heads + head][dim].
-struct WholeDocument {
-  int64_t length = 0;
-  std::vector<double> q, k, v, dout;
-  std::vector<double> out, lse, delta, dq, dk, dv;
-};
-
-// Random q, k, v, dout, and everything that follows from them by whole attention.
-std::vector<WholeDocument> whole_attention(const std::vector<PlanDocument>& documents,
-                                           const AttentionShape& shape, uint64_t seed);
 
 // When the content of a message is copied: once both sides posted (earliest), or only when one of them must
 // have it (latest). Plans must give the same numbers both ways.
