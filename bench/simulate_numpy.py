@@ -10,11 +10,16 @@ chunks that fit the cache hierarchy, which is faster than one huge pass.
 import argparse
 import json
 import math
+import os
 import subprocess
 import sys
 import time
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: needs numpy (Debian: python3-numpy)")
+    sys.exit(77)
 
 # FlashAttention-3 forward, causal, head_dim 128, 16-bit, H100 (arXiv 2407.08608): tokens, TFLOP/s.
 CURVE_LENGTH = np.array([512, 1024, 2048, 4096, 8192, 16384.0])
@@ -92,7 +97,7 @@ def statistics(windows):
 
 def run_binary(binary, args):
     command = [binary, "simulate", args.lengths, "--ranks", str(args.ranks), "--cp", ",".join(map(str, args.cp)),
-               "--window", str(args.window), "--steps", str(args.steps), "--profile", "h100-fa3", "--json", "-"]
+               "--window", str(args.window), "--steps", str(args.steps), "--profile", "h100-fa3", "--no-laws", "--json", "-"]
     begin = time.perf_counter()
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return json.loads(output), time.perf_counter() - begin
@@ -137,8 +142,13 @@ def main():
     parser.add_argument("--no-timing", action="store_true", help="check the agreement only")
     args = parser.parse_args()
     args.lengths = args.lengths or f"{args.data}/lengths/wikipedia_400k.txt"
+    table = f"{args.data}/calibration/h100_varlen_causal_forward.psv"
+    for needed in (args.lengths, table):
+        if not os.path.exists(needed):
+            print(f"skipped: needs {needed}")
+            return 77
     lengths = np.loadtxt(args.lengths, dtype=np.int64)
-    penalty = read_penalty(f"{args.data}/calibration/h100_varlen_causal_forward.psv")
+    penalty = read_penalty(table)
 
     if not args.no_timing:
         times = []

@@ -28,7 +28,7 @@ ALLOWED["cli"] = [*ALLOWED["report"], "report", "comm"]
 HEADERS = {
     "base": "area error numbers parallel random",
     "lengths": "lengths length_summary",
-    "cost": "profile cost_model kernel_profile links",
+    "cost": "profile cost_model kernel_profile links validate",
     "assign": "windows document_stream",
     "shard": "shard",
     "plan": "layout plan plan_file plan_loads scheme verify prices timeline",

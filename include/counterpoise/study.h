@@ -77,7 +77,7 @@ struct Judgement {
   int64_t cp = 1;                       // the degree that decided
   std::optional<Estimate> ratio;        // at that degree
   std::optional<int64_t> needed_steps;  // to be conclusive, when it is not
-  std::string reason;                   // why not, for kNo; empty when unknown
+  std::string reason;                   // why not, for kNo; what hides it, for kInconclusive; may be empty
 };
 
 // What packing and the tail do, at CP = 1 and the largest judged CP.

@@ -1,57 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/length_options.h"
+#include "cli/progress.h"
 #include "cli/simulation_options.h"
 #include "cli/verbs.h"
-#include "counterpoise/error.h"
 #include "counterpoise/numbers.h"
 #include "report/json_output.h"
 #include "report/study_report.h"
 
 namespace counterpoise {
 namespace {
-
-// "60s", "2m", "90".
-double parse_seconds(const std::string& text, const std::string& flag) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, status] = std::from_chars(text.data(), end, value);
-  const std::string unit(rest, end);
-  const double scale = unit == "m" || unit == "min" ? 60 : unit.empty() || unit == "s" ? 1 : 0;
-  if (status != std::errc() || scale == 0 || !(value > 0) || value > 1e6)
-    throw_error(ErrorKind::kUsage, "{}: '{}' is not a time; write seconds or minutes such as 60s or 5m", flag,
-                text);
-  return value * scale;
-}
-
-// One line on stderr, rewritten in place on a terminal, with the time left; silent elsewhere.
-class ProgressLine {
- public:
-  void operator()(const std::string& what, double done) {
-    if (!isatty(STDERR_FILENO)) return;
-    if (what != what_) begin_ = std::chrono::steady_clock::now();
-    what_ = what;
-    const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-    const std::string left = done > 0.02 ? fmt::format(", {:.0f} s left", spent / done * (1 - done)) : "";
-    fmt::print(stderr, "\r\033[K{} {:.0f} %{}", what, 100 * done, left);
-    std::fflush(stderr);
-  }
-  void clear() const {
-    if (isatty(STDERR_FILENO) && !what_.empty()) fmt::print(stderr, "\r\033[K");
-  }
-
- private:
-  std::string what_;
-  std::chrono::steady_clock::time_point begin_;
-};
 
 struct StudyVerb {
   LengthOptions lengths;
@@ -61,11 +24,12 @@ struct StudyVerb {
 
   void run() {
     config.simulation = options.config();
-    config.budget_seconds = parse_seconds(budget, "--budget");
+    config.budget_seconds = parse_duration(budget, "--budget");
     config.wide_window = parse_size(wide, "--wide-window");
     const Lengths source = lengths.load();
     ProgressLine line;
-    const Study study = run_study(source, config, std::ref(line));
+    const Study study =
+        run_study(source, config, [&](const std::string& what, double done) { line.show(what, done); });
     line.clear();
     const StudyRecord record{source, config, study};
     if (json != "-") fmt::print("{}", study_text(record));

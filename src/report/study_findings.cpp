@@ -27,6 +27,7 @@ std::string judgement_sentence(const std::string& what, const Judgement& j) {
       return fmt::format("{}: the variance of group time does not follow 1/CP: {} ({}).", what, j.reason,
                          numbers);
     case Follows::kInconclusive:
+      if (!j.reason.empty()) return fmt::format("{}: inconclusive, {} ({}).", what, j.reason, numbers);
       return fmt::format("{}: inconclusive, needs {} steps ({}).", what,
                          j.needed_steps ? format_count(*j.needed_steps) : "more", numbers);
   }
