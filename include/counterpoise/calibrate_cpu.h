@@ -22,7 +22,7 @@ struct CalibrationOptions {
 };
 
 // Measures the attention kernel on a grid of calls and fits a profile to it. The grid packs equal documents
-// of powers of two and the lengths between them, few and many, and mixtures of log-uniform lengths, all whole
+// of a length from every half octave, few and many, and mixtures of log-uniform lengths, all whole
 // and as zigzag shares for cp = 2 ... 16. Each round runs every call once, in random order; the time of a
 // call is its median over the rounds on the thread's CPU clock, so that a slow minute of the machine falls on
 // all alike and a stolen time slice on none. The grid, its times, fit and 5-fold cross-validated errors are

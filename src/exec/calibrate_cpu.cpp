@@ -29,12 +29,15 @@ std::string today() {
   return text;
 }
 
-// 16, 24, 32, 48 ... up to the limit, which ends the list.
-std::vector<int64_t> document_lengths(int64_t limit) {
+// One length from every half octave from 16 up, and the limit. Random ones: round numbers would hide what
+// rows and keys beyond a multiple of the kernel's tile cost.
+std::vector<int64_t> document_lengths(int64_t limit, RandomStream& random) {
   std::vector<int64_t> lengths;
-  for (int64_t power = 16; power < limit; power *= 2)
-    for (const int64_t length : {power, power * 3 / 2})
-      if (length < limit) lengths.push_back(length);
+  for (double octave = 4;; octave += 0.5) {
+    const int64_t length = std::llround(std::exp2(octave + random.uniform() / 2));
+    if (length >= limit) break;
+    lengths.push_back(length);
+  }
   lengths.push_back(limit);
   return lengths;
 }
@@ -72,7 +75,7 @@ std::vector<Measurement> grid(const CalibrationOptions& options, Direction direc
   RandomStream random(options.seed, 2);
   for (const int64_t cp : {1, 2, 4, 8, 16}) {
     const auto rank = [&] { return static_cast<int64_t>(calls.size()) % cp; };
-    for (const int64_t length : document_lengths(options.max_tokens)) {
+    for (const int64_t length : document_lengths(options.max_tokens, random)) {
       const int64_t most = options.max_tokens / length;
       calls.push_back(grid_call(most, length, cp, rank(), shape, direction));
       if (most >= 8) calls.push_back(grid_call(most / 8, length, cp, rank(), shape, direction));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "cost/validation_rows.h"
 #include "counterpoise/calibrate_cpu.h"
@@ -143,6 +144,29 @@ Trial group_trial(WindowStream& stream, int64_t cp, int64_t group, const CostSha
   return trial;
 }
 
+// The largest whole-document call of the calibration grid, timed again among the trials: how much the machine
+// itself changed speed since the profile was frozen. Predictions are not corrected by it.
+class Canary {
+ public:
+  Canary(const KernelProfile& profile, int64_t tokens) {
+    trial_.label = fmt::format("1 x {} tokens, rank 0 of 1", tokens);
+    trial_.calls.push_back(zigzag_call({tokens}, 1, 0, profile.shape()));
+    const nlohmann::json record = nlohmann::json::parse(profile.info().calibration);
+    for (const auto& entry : record["forward"]["grid"])
+      if (entry[0] == trial_.label) calibrated_ = entry[1].get<double>();
+    CP_CHECK(calibrated_ > 0);
+  }
+  Trial* trial() { return &trial_; }
+  std::string sentence() const {
+    return fmt::format("; a call of the calibration took {:+.1f} % when timed again",
+                       100 * (median(trial_.times) / calibrated_ - 1));
+  }
+
+ private:
+  Trial trial_;
+  double calibrated_ = 0;
+};
+
 std::vector<ValidationPart> group_parts(const CpuValidation& options, const Lengths& lengths,
                                         const Progress& progress) {
   CalibrationOptions kernel_options;
@@ -162,6 +186,8 @@ std::vector<ValidationPart> group_parts(const CpuValidation& options, const Leng
   std::vector<Trial*> all;
   for (auto& [cp, trials] : sets)
     for (Trial& trial : trials) all.push_back(&trial);
+  Canary canary(*profile, kernel_options.max_tokens);
+  all.push_back(canary.trial());
   time_trials(all, kernel, options.budget_seconds * 0.35, random, progress, "timing groups");
   std::vector<ValidationPart> parts;
   for (auto& [cp, trials] : sets)
@@ -169,6 +195,7 @@ std::vector<ValidationPart> group_parts(const CpuValidation& options, const Leng
                             fmt::format("profile {} measured first on other shapes; group times of {}",
                                         profile_hash(*profile), options.lengths),
                             trials));
+  for (ValidationPart& part : parts) part.note += canary.sentence();
   return parts;
 }
 
@@ -210,6 +237,8 @@ std::vector<ValidationPart> plan_parts(const CpuValidation& options, const Lengt
   std::vector<Trial*> all;
   for (auto& [name, trials] : sets)
     for (Trial& trial : trials) all.push_back(&trial);
+  Canary canary(*profile, kernel_options.max_tokens);
+  all.push_back(canary.trial());
   time_trials(all, kernel, options.budget_seconds * 0.2, random, progress, "timing plans");
   std::vector<ValidationPart> parts;
   for (auto& [name, trials] : sets) {
@@ -217,6 +246,7 @@ std::vector<ValidationPart> plan_parts(const CpuValidation& options, const Lengt
                             fmt::format("profile {} measured first; rank times of one window of {}",
                                         profile_hash(*profile), options.lengths),
                             trials));
+    parts.back().note += canary.sentence();
     parts.back().most_median = 0.10;  // ranks of one window are few, and their calls are small
   }
   return parts;

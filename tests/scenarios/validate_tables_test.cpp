@@ -78,6 +78,23 @@ TEST(Validate, AGivenProfilePricesATable) {
   EXPECT_FALSE(part_named(h100, "h100-varlen backward")["available"].get<bool>());
 }
 
+// How near the predictions come depends on how quiet the machine is, so only a coarse bound is asserted.
+TEST(Validate, ThisCpuIsComparedPerGroupSharderAndScheme) {
+  const Outcome outcome =
+      run_counterpoise("validate --only cpu --budget 3s --window 1k --json - 2>/dev/null");
+  EXPECT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 1) << outcome.exit_code;
+  const nlohmann::json result = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(result["passed"].get<bool>(), outcome.exit_code == 0);
+  for (const char* name :
+       {"this CPU, groups at cp 1", "this CPU, groups at cp 8", "this CPU, sharder zigzag",
+        "this CPU, sharder whole_document", "this CPU, scheme ring", "this CPU, scheme all_to_all"}) {
+    const nlohmann::json part = part_named(result, name);
+    EXPECT_GE(part["test"]["rows"], 1) << name;
+    EXPECT_LT(part["test"]["median"].get<double>(), 0.5) << name << ": " << part["note"];
+    EXPECT_NE(part["note"].get<std::string>().find("repeats differ by"), std::string::npos);
+  }
+}
+
 TEST(Validate, UsageErrors) {
   EXPECT_EQ(run_counterpoise("validate --profile a100").exit_code, 2);
   EXPECT_EQ(run_counterpoise("validate --only moon").exit_code, 2);
