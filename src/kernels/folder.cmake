@@ -9,6 +9,6 @@ target_sources(counterpoise_kernels PRIVATE ${kernel_sources})
 # Only these files may hold instructions beyond the baseline; they are entered after asking the CPU. -O3 unrolls the
 # short loops over a tile's registers. gcc's own AVX-512 headers read undefined registers on purpose (GCC bug 105593).
 set_source_files_properties(${kernel_dir}/simd/portable.cpp PROPERTIES COMPILE_OPTIONS "-O3")
-set_source_files_properties(${kernel_dir}/simd/avx2.cpp PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma;-mf16c")
+set_source_files_properties(${kernel_dir}/simd/avx2.cpp PROPERTIES COMPILE_OPTIONS "-O3;-mavx2;-mfma")
 set_source_files_properties(${kernel_dir}/simd/avx512.cpp PROPERTIES COMPILE_OPTIONS
-  "-O3;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx2;-mfma;-mf16c;-Wno-uninitialized;-Wno-maybe-uninitialized")
+  "-O3;-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx2;-mfma;-Wno-uninitialized;-Wno-maybe-uninitialized")

@@ -10,7 +10,7 @@ KvBlocks::KvBlocks(std::span<const AttentionTile> tiles, int64_t size) {
   for (const AttentionTile& tile : tiles)
     if (!tile.q.empty() && !tile.heads.empty() && !tile.kv.empty())
       used.push_back({tile.kv_row, tile.kv_row + tile.kv.size()});
-  std::sort(used.begin(), used.end());
+  std::sort(used.begin(), used.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
   int64_t end = INT64_MIN;  // where the tiles seen so far end
   for (size_t i = 0; i < used.size(); ++i) {
     end = std::max(end, used[i].end);
