@@ -88,6 +88,9 @@ class Communicator {
   void broadcast(std::span<std::byte> data, int root, int64_t op = -1);
   // Every rank's bytes, of any length each, in rank order; meant for small data.
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine, int64_t op = -1);
+
+ private:
+  void poll(Request request, const Awaited& awaited);
 };
 
 struct RunLimits {

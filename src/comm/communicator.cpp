@@ -23,7 +23,16 @@ void Communicator::fail(const std::string& reason) {
 
 void Communicator::wait(Request request, const Awaited& awaited) {
   CP_CHECK(awaited.peer >= 0);  // a wait for nobody in particular could not be given up
-  for (int poll = 0; poll < kPollsBeforePause; ++poll) {
+  try {
+    poll(request, awaited);
+  } catch (const std::exception& error) {
+    fail(error.what());  // before the caller's buffers are freed on the way out
+    throw;
+  }
+}
+
+void Communicator::poll(Request request, const Awaited& awaited) {
+  for (int attempt = 0; attempt < kPollsBeforePause; ++attempt) {
     if (test(request)) return;
   }
   enter(awaited.phase, awaited.op, awaited.peer);
@@ -35,10 +44,7 @@ void Communicator::wait(Request request, const Awaited& awaited) {
     idle();
     if (Board::Clock::now() < next_judgement) continue;
     next_judgement += kJudgeEvery;
-    if (const auto reason = patience.judge()) {
-      fail(*reason);
-      throw Error(ErrorKind::kCheckFailed, *reason);
-    }
+    if (const auto reason = patience.judge()) throw Error(ErrorKind::kCheckFailed, *reason);
   }
   enter(Phase::kComputing, awaited.op);
 }

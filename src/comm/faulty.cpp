@@ -71,6 +71,7 @@ class Faulty final : public Communicator {
 
   void die() {
     if (faults_.at_death) faults_.at_death();
+    abandon();  // the caller's buffers are about to go
     throw_error(ErrorKind::kCheckFailed, "rank {} died on purpose at send {}", rank(), faults_.die_at_send);
   }
 

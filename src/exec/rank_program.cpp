@@ -24,10 +24,15 @@ RankProgram::RankProgram(const PassContext& context, Communicator& group, Kernel
 
 void RankProgram::run() {
   const std::span<const Op> program = pass_.program(context_.rank);
-  for (int32_t at = 0; at < static_cast<int32_t>(program.size()); ++at) {
-    kernel_.before_op(at);
-    perform(at, program[static_cast<size_t>(at)]);
-    kernel_.after_op(at);
+  try {
+    for (int32_t at = 0; at < static_cast<int32_t>(program.size()); ++at) {
+      kernel_.before_op(at);
+      perform(at, program[static_cast<size_t>(at)]);
+      kernel_.after_op(at);
+    }
+  } catch (const std::exception& error) {
+    group_.fail(error.what());  // while the buffers of messages in flight still live
+    throw;
   }
 }
 

@@ -230,6 +230,17 @@ TEST(CommFaulty, ADeathEndsTheRun) {
   EXPECT_EQ(text, "rank 2 died on purpose at send 3");
 }
 
+TEST(CommMpi, WithoutMpiTheCommunicatorSaysHowToGetIt) {
+  if (mpi_built()) GTEST_SKIP() << "built with MPI";
+  try {
+    make_mpi_communicator({});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.exit_code(), 5);
+    EXPECT_NE(std::string(error.what()).find("-DCOUNTERPOISE_MPI=ON"), std::string::npos) << error.what();
+  }
+}
+
 TEST(CommArena, RandomUseNeverOverlapsAndAllComesBack) {
   const uint64_t seed = std::random_device{}();
   SCOPED_TRACE(seed);
