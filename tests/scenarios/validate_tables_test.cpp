@@ -80,10 +80,12 @@ TEST(Validate, AGivenProfilePricesATable) {
 
 // How near the predictions come depends on how quiet the machine is, so no bound is asserted.
 TEST(Validate, ThisCpuIsComparedPerGroupSharderAndScheme) {
+  const ScratchFile json("validate_cpu.json", "");
   const Outcome outcome =
-      run_counterpoise("validate --only cpu --budget 3s --window 1k --json - 2>/dev/null");
+      run_counterpoise("validate --only cpu --budget 3s --window 1k --json " + json.path());
   EXPECT_TRUE(outcome.exit_code == 0 || outcome.exit_code == 1) << outcome.exit_code;
-  const nlohmann::json result = nlohmann::json::parse(outcome.output);
+  std::ifstream file(json.path());
+  const nlohmann::json result = nlohmann::json::parse(file);
   EXPECT_EQ(result["passed"].get<bool>(), outcome.exit_code == 0);
   for (const char* name :
        {"this CPU, groups at cp 1", "this CPU, groups at cp 8", "this CPU, sharder zigzag",
