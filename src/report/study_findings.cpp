@@ -44,8 +44,8 @@ std::string spread_sentence(const std::vector<CpResult>& results, const std::str
                   number_cell(last->all.max_over_min.p50), last->cp);
   if (from)
     return fmt::format(
-        "Windows of {}: from CP = {} the slowest group stays below two times the fastest ({}; {} of steps "
-        "there).",
+        "Windows of {}: from CP = {} the slowest group stays below two times the fastest ({}, where {} of "
+        "steps are below two).",
         window, *from, numbers, percent_cell(last->all.max_over_min.share_below_2));
   return fmt::format("Windows of {}: max/min does not come below two at any judged CP ({}).", window,
                      numbers);

@@ -20,7 +20,7 @@ struct Outcome {
 // Runs `counterpoise ARGUMENTS` in a shell, so quoting and redirection are the test's.
 inline Outcome run_counterpoise(const std::string& arguments) {
   Outcome outcome;
-  FILE* pipe = popen((std::string(COUNTERPOISE_BINARY) + " " + arguments + " 2>&1").c_str(), "r");
+  FILE* pipe = popen(("(" + std::string(COUNTERPOISE_BINARY) + " " + arguments + ") 2>&1").c_str(), "r");
   if (!pipe) return outcome;
   char buffer[4096];
   for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) outcome.output.append(buffer, n);
