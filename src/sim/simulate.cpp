@@ -80,8 +80,9 @@ void add_series(const WindowSource& source, const PieceTime& piece_time, const S
                 "fewer --ranks, "
                 "a smaller --window or --order sample",
                 source.lengths.source, costs.windows(), source.pack.window, config.ranks, windows_per_step);
-  steps = std::min(steps, costs.windows() / windows_per_step);
-  costs = ordered_windows(std::move(costs), costs.windows() / windows_per_step * windows_per_step, config);
+  const int64_t whole_steps = costs.windows() / windows_per_step;
+  steps = std::min(steps, whole_steps);
+  costs = ordered_windows(std::move(costs), whole_steps * windows_per_step, config);
   std::vector<CpSeries> parts(cp.size());
   parallel_for(static_cast<int64_t>(cp.size()), config.threads, [&](int64_t j) {
     const size_t column = static_cast<size_t>(j);
