@@ -120,6 +120,9 @@ struct BackwardTensors {
   ConstTensorView lse;    // float32
   ConstTensorView dout;   // [q rows, heads, v_head_dim]
   TensorView dq, dk, dv;  // float32, shaped like q, k, v; the gradients of the tiles are added to them
+  // Optional: [q rows, heads, 1] float32, sum over columns of dout * out. All that backward takes from `out`,
+  // which is then not read and may be left empty.
+  ConstTensorView delta = {};
 };
 
 // Adds the gradients of the tiles' pairs. Deterministic, as forward is.

@@ -79,7 +79,12 @@ AttentionRun attention_forward(std::span<const AttentionTile> tiles, const HeadS
 AttentionRun attention_backward(std::span<const AttentionTile> tiles, const HeadShape& shape, Mask mask,
                                 const BackwardTensors& tensors, const AttentionOptions& options) {
   check_inputs(shape, tensors.q, tensors.k, tensors.v);
-  check_tensor(tensors.out, "out", tensors.q.tokens, shape.heads, shape.value_dim());
+  if (has_delta(tensors)) {
+    check_tensor(tensors.delta, "delta", tensors.q.tokens, shape.heads, 1);
+    check_float(tensors.delta, "delta");
+  } else {
+    check_tensor(tensors.out, "out", tensors.q.tokens, shape.heads, shape.value_dim());
+  }
   check_tensor(tensors.dout, "dout", tensors.q.tokens, shape.heads, shape.value_dim());
   check_tensor(tensors.lse, "lse", tensors.q.tokens, shape.heads, 1);
   check_tensor(tensors.dq, "dq", tensors.q.tokens, shape.heads, shape.head_dim);

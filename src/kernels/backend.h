@@ -15,6 +15,11 @@ struct AttentionProblem {
   int64_t group() const { return shape.heads / shape.kv_heads; }
 };
 
+// Whether the caller brings delta, so that `out` is not read.
+inline bool has_delta(const BackwardTensors& tensors) {
+  return tensors.delta.data != nullptr;
+}
+
 struct Backend {
   void (*forward)(const AttentionProblem&, const ForwardTensors&);
   void (*backward)(const AttentionProblem&, const BackwardTensors&);

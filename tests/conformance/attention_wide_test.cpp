@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tile shapes of AVX-512 (16 lanes, 8 x 3 and 12 x 2 registers) on any CPU, in the compiler's own
-// vectors: panels of 48 queries, strips of 32 columns. Only the dozen one-line wrappers of the real set stay
+// The tile shapes of AVX-512 (16 lanes, 8 x 3 and 6 x 4 registers) on any CPU, in the compiler's own vectors:
+// panels of 48 queries, strips of 64 columns. Only the wrappers and the assembly of the real set stay
 // untested here.
 #pragma GCC diagnostic ignored "-Wpsabi"  // wide vectors are only passed between inlined functions
 #include "attention_cases.h"
@@ -16,7 +16,7 @@ namespace {
 using namespace testing_attention;
 
 constexpr uint64_t kSeed = 51;
-using Wide = VecPortable<16, 8, 12>;
+using Wide = VecPortable<16, 8, 6, 4>;
 constexpr ForwardKernels kForward = forward_kernels<Wide>();
 constexpr BackwardKernels kBackward = backward_kernels<Wide>();
 

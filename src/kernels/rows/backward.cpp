@@ -39,11 +39,18 @@ class HeadGradients {
     const HeadShape& shape = problem_.shape;
     load_row(row_address(tensors_.q, row, head), tensors_.q.dtype, shape.head_dim, q_.data());
     load_row(row_address(tensors_.dout, row, head), tensors_.dout.dtype, shape.v_head_dim, dout_.data());
-    load_row(row_address(tensors_.out, row, head), tensors_.out.dtype, shape.v_head_dim, out_.data());
-    const float delta = dot(dout_, out_);
+    const float delta = delta_of(row, head);
     float* dq = static_cast<float*>(row_address(tensors_.dq, row, head));
     const Range seen = intersect(tile.kv, visible_keys({position, position + 1}, tile.kv.end, problem_.mask));
     for (int64_t key = seen.begin; key < seen.end; ++key) add_key(key - kv_shift(tile), lse, delta, dq);
+  }
+
+  // Of the row whose dout is loaded.
+  float delta_of(int64_t row, int64_t head) {
+    if (has_delta(tensors_)) return *static_cast<const float*>(row_address(tensors_.delta, row, head));
+    load_row(row_address(tensors_.out, row, head), tensors_.out.dtype, problem_.shape.v_head_dim,
+             out_.data());
+    return dot(dout_, out_);
   }
 
   // p = exp(s - lse), dv += p dout, ds = p (dout . v - delta), dq += scale ds k, dk += scale ds q.

@@ -2,8 +2,9 @@
 #pragma once
 #include <cstdint>
 
-// What the blocked backward asks of an instruction set. Panels of queries as in kernels.h. A strip is the
-// other layout, for operands whose columns go into lanes: [ceil(dim / strip)][rows][strip], zero-padded.
+// What the blocked backward asks of an instruction set. Panels of queries as in kernels.h. Strips are the
+// other layout, for operands whose columns go into lanes: the columns, rounded up to whole vectors with
+// zeros, in strips of `strip`, the last one narrower: [strips][rows][columns of the strip].
 namespace counterpoise {
 
 // Keys [begin, end) of one block against one panel; the mask as in ScoreArgs.
@@ -25,6 +26,7 @@ struct GradientArgs {
 
 // c[key][column] += sum over the panels' queries of weights[key][query] * strips[query][column].
 struct KeyGradientArgs {
+  static constexpr int kMaxPanels = 4;
   struct Panel {
     const float* weights;  // [key][width]
     const float* strips;   // of the panel's queries
@@ -34,8 +36,8 @@ struct KeyGradientArgs {
   const Panel* panels;
   int panel_count;
   int begin, end;  // of all panels together
-  int strip_count;
-  float* c;  // [key][strip_count * strip]
+  int columns;     // whole vectors
+  float* c;        // [key][columns]
 };
 
 // c[query][column] += sum over keys [begin, end) of ds[key][query] * strips[key][column], for one panel.
@@ -52,7 +54,10 @@ struct QueryGradientArgs {
 
 struct BackwardKernels {
   int width;
-  int strip;       // columns of a strip
+  int panels;  // per block of queries: what stays in the first-level cache while key blocks are updated
+  int keys;    // per block of keys, a multiple of outer_rows: what stays in the second-level cache with its
+  int wide_keys;  // gradients while queries stream by; wide_keys for a head_dim beyond 96
+  int lanes;
   int outer_rows;  // divides width
   void (*gradients)(const GradientArgs&);
   void (*key_gradients)(const KeyGradientArgs&);

@@ -9,6 +9,7 @@
 #include "kernels/rows/rows.h"
 #include "kernels/simd/backward_plan.h"
 #include "kernels/simd/key_block_runner.h"
+#include "kernels/simd/lending.h"
 #include "kernels/simd/packed_queries.h"
 #include "kernels/simd/turns.h"
 
@@ -38,7 +39,11 @@ class HeadBatch {
     Turns turns(heads_.size(), static_cast<int64_t>(queries_.blocks.size()));
     parallel_for(static_cast<int64_t>(plan.items().size()), problem_.threads, [&](int64_t i) {
       try {
-        run_item(plan, i, turns);
+        runners_.with(
+            [&] {
+              return std::make_unique<KeyBlockRunner>(kernels_, problem_, tensors_, kv_, queries_, packed_);
+            },
+            [&](KeyBlockRunner& runner) { run_item(plan, i, turns, runner); });
       } catch (...) {
         turns.fail();
         throw;
@@ -83,10 +88,9 @@ class HeadBatch {
     if (!finite) finite_[kv_head - kv_heads_.begin].store(false, std::memory_order_relaxed);
   }
 
-  void run_item(const BackwardPlan& plan, int64_t index, Turns& turns) {
+  void run_item(const BackwardPlan& plan, int64_t index, Turns& turns, KeyBlockRunner& runner) {
     const BackwardPlan::Item& item = plan.items()[index];
     if (!finite(item.kv_head)) return;
-    KeyBlockRunner runner(kernels_, problem_, tensors_, kv_, queries_, packed_);
     runner.begin(item);
     size_t visit_index = 0;
     plan.for_each_visit(item, [&](const BackwardPlan::Visit& visit) {
@@ -109,15 +113,15 @@ class HeadBatch {
   const Range kv_heads_, heads_;
   PackedQueries packed_;
   std::vector<std::atomic<bool>> finite_;
+  Lending<KeyBlockRunner> runners_;
 };
 
 }  // namespace
 
 void blocked_backward(const BackwardKernels& kernels, const AttentionProblem& problem,
                       const BackwardTensors& tensors) {
-  // K, V, their strips and gradients stay in the second-level cache while queries stream by.
-  const KvBlocks kv(problem.tiles, problem.shape.head_dim > 96 ? 72 : kMaxKeysPerBlock);
-  const QueryBlocks queries(problem.tiles, kernels.width, kPanelsPerBlock);
+  const KvBlocks kv(problem.tiles, problem.shape.head_dim > 96 ? kernels.wide_keys : kernels.keys);
+  const QueryBlocks queries(problem.tiles, kernels.width, kernels.panels);
   const int64_t per_head = PackedQueries::floats_per_panel(kernels, problem.shape) * problem.group() *
                            static_cast<int64_t>(queries.panels.size());
   const int64_t heads_at_once =

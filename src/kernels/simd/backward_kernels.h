@@ -6,150 +6,220 @@
 // The backward kernels, once for every vector type.
 namespace counterpoise {
 
-// p and ds for up to `height` keys from `key` on; zero beyond the end and in vectors that take no part.
+// Up to `height` rows from `key` on; beyond `end` the last one again.
+template <int kHeight>
+inline SeparateRows<kHeight> tile_rows(const float* from, int64_t stride, int key, int end) {
+  SeparateRows<kHeight> rows;
+  for (int r = 0; r < kHeight; ++r) rows.p[r] = from + (key + r < end ? key + r : end - 1) * stride;
+  return rows;
+}
+
+// Logits of one tile into p.
 template <class V, int kFirst, int kLast>
-inline void gradient_tile(const GradientArgs& a, int key) {
-  using Reg = typename V::Reg;
+inline void logit_tile(const GradientArgs& a, int key) {
   constexpr int kWidth = 3 * V::kLanes, kHeight = tile_height<V>(kLast - kFirst);
-  SeparateRows<kHeight> k, v;
-  for (int r = 0; r < kHeight; ++r) {
-    const int x = key + r < a.end ? key + r : a.end - 1;
-    k.p[r] = a.k + x * a.k_stride;
-    v.p[r] = a.v + x * a.v_stride;
-  }
+  const auto rows = tile_rows<kHeight>(a.k, a.k_stride, key, a.end);
   float* p = a.p + key * kWidth;
-  float* ds = a.ds + key * kWidth;
-  {
-    Reg s[kHeight][3] = {};
-    multiply_columns<V, kFirst, kLast>(k, a.q, a.dim, s);
+  if constexpr (kFirst == 0 && kLast == 3 && requires { V::product(rows, a.q, a.dim, p); }) {
+    V::product(rows, a.q, a.dim, p);
+  } else {
+    typename V::Reg s[kHeight][3] = {};
+    multiply_columns<V, kFirst, kLast>(rows, a.q, a.dim, s);
 #pragma GCC unroll 8
     for (int r = 0; r < kHeight; ++r)
       for (int n = kFirst; n < kLast; ++n) V::store(p + r * kWidth + n * V::kLanes, s[r][n]);
   }
+}
+
+// From s to p and from dp(r, n) to ds, for the keys of one tile; zero beyond the end and in vectors that take
+// no part.
+template <class V, int kFirst, int kLast, class Gradient>
+[[gnu::always_inline]] inline void weigh_tile(const GradientArgs& a, int key, Gradient dp) {
+  constexpr int kWidth = 3 * V::kLanes, kHeight = tile_height<V>(kLast - kFirst);
   const bool cut = key + kHeight > a.end || key + kHeight - 1 > a.high || key < a.low + kWidth - 1;
-  Reg dp[kHeight][3] = {};
-  multiply_columns<V, kFirst, kLast>(v, a.dout, a.value_dim, dp);
 #pragma GCC unroll 3
   for (int n = 0; n < 3; ++n) {
-    const Reg lse = V::load(a.lse + n * V::kLanes), delta = V::load(a.delta + n * V::kLanes);
+    const typename V::Reg lse = V::load(a.lse + n * V::kLanes), delta = V::load(a.delta + n * V::kLanes);
 #pragma GCC unroll 8
     for (int r = 0; r < kHeight; ++r) {
-      float* p_lanes = p + r * kWidth + n * V::kLanes;
-      float* ds_lanes = ds + r * kWidth + n * V::kLanes;
+      float* p = a.p + (key + r) * kWidth + n * V::kLanes;
+      float* ds = a.ds + (key + r) * kWidth + n * V::kLanes;
       if (n < kFirst || n >= kLast) {
-        V::store(p_lanes, V::zero());
-        V::store(ds_lanes, V::zero());
+        V::store(p, V::zero());
+        V::store(ds, V::zero());
         continue;
       }
-      Reg x = V::sub(V::load(p_lanes), lse);
+      typename V::Reg x = V::sub(V::load(p), lse);
       if (cut) {
         const int first = key + r < a.end ? key + r - a.high - n * V::kLanes : kWidth;
         x = V::keep_lanes(x, first, key + r - a.low - n * V::kLanes, V::set(-__builtin_inff()));
       }
       x = exp_nonpositive<V>(x);
-      V::store(p_lanes, x);
-      V::store(ds_lanes, V::mul(x, V::sub(dp[r][n], delta)));
+      V::store(p, x);
+      V::store(ds, V::mul(x, V::sub(dp(r, n), delta)));
     }
   }
 }
 
-template <class V>
-void gradients(const GradientArgs& a) {
+// p and ds of one tile, given its logits.
+template <class V, int kFirst, int kLast>
+inline void gradient_tile(const GradientArgs& a, int key) {
+  constexpr int kWidth = 3 * V::kLanes, kHeight = tile_height<V>(kLast - kFirst);
+  const auto rows = tile_rows<kHeight>(a.v, a.v_stride, key, a.end);
+  float* ds = a.ds + key * kWidth;
+  if constexpr (kFirst == 0 && kLast == 3 && requires { V::product(rows, a.dout, a.value_dim, ds); }) {
+    V::product(rows, a.dout, a.value_dim, ds);
+    weigh_tile<V, kFirst, kLast>(
+        a, key, [&](int r, int n) __attribute__((always_inline)) {
+          return V::load(ds + r * kWidth + n * V::kLanes);
+        });
+  } else {
+    typename V::Reg dp[kHeight][3] = {};
+    multiply_columns<V, kFirst, kLast>(rows, a.dout, a.value_dim, dp);
+    weigh_tile<V, kFirst, kLast>(
+        a, key, [&](int r, int n) __attribute__((always_inline)) { return dp[r][n]; });
+  }
+}
+
+// Calls work.template operator()<first, last>(key) for every tile of the block's keys.
+template <class V, class Work>
+[[gnu::always_inline]] inline void for_each_tile(const GradientArgs& a, Work work) {
   const ActiveVectors<V> active(a.rows, a.high, a.end);
   for (int key = a.begin; key < a.end;) {
     with_vectors(
         active.first(key), active.last, [&]<int kFirst, int kLast>() __attribute__((always_inline)) {
-          gradient_tile<V, kFirst, kLast>(a, key);
+          work.template operator()<kFirst, kLast>(key);
           key += tile_height<V>(kLast - kFirst);
         });
   }
 }
 
+// Tile by tile, or, where panels are so large that only one stays in the first-level cache, the logits of the
+// whole block first.
+template <class V>
+void gradients(const GradientArgs& a) {
+  if constexpr (V::kLogitsFirst) {
+    for_each_tile<V>(
+        a, [&]<int kFirst, int kLast>(int key)
+               __attribute__((always_inline)) { logit_tile<V, kFirst, kLast>(a, key); });
+  }
+  for_each_tile<V>(
+      a, [&]<int kFirst, int kLast>(int key) __attribute__((always_inline)) {
+        if constexpr (!V::kLogitsFirst) logit_tile<V, kFirst, kLast>(a, key);
+        gradient_tile<V, kFirst, kLast>(a, key);
+      });
+}
+
+// Calls work.template operator()<vectors>() for the run-time count, at most kOuterVectors.
+template <class V, int kVectors = V::kOuterVectors, class Work>
+[[gnu::always_inline]] inline void with_strip_vectors(int vectors, Work work) {
+  if constexpr (kVectors > 1) {
+    if (vectors < kVectors) return with_strip_vectors<V, kVectors - 1>(vectors, work);
+  }
+  work.template operator()<kVectors>();
+}
+
+// Calls work.template operator()<vectors>(column) for every strip of `columns` columns in whole vectors.
+template <class V, class Work>
+[[gnu::always_inline]] inline void for_each_strip(int columns, Work work) {
+  constexpr int kStrip = V::kOuterVectors * V::kLanes;
+  for (int column = 0; column < columns; column += kStrip) {
+    const int rest = (columns - column) / V::kLanes;
+    with_strip_vectors<V>(
+        rest < V::kOuterVectors ? rest : V::kOuterVectors, [&]<int kVectors>()
+                                                               __attribute__((always_inline)) {
+                                                                 work.template operator()<kVectors>(column);
+                                                               });
+  }
+}
+
+// c[r][n] += the sums of some stretches, Rows telling how their left operands lie.
+template <class V, int kVectors, class Rows>
+[[gnu::always_inline]] inline void add_stretches(const TileStretch* stretches, int count, float* c,
+                                                 int64_t c_stride) {
+  if constexpr (kVectors == V::kOuterVectors &&
+                requires { V::accumulate_strip(Rows{}, stretches, count, c, c_stride); }) {
+    V::accumulate_strip(Rows{}, stretches, count, c, c_stride);
+  } else {
+    typename V::Reg acc[V::kOuterRows][kVectors];
+    for (int r = 0; r < V::kOuterRows; ++r)
+      for (int n = 0; n < kVectors; ++n) acc[r][n] = V::load(c + r * c_stride + n * V::kLanes);
+    for (int i = 0; i < count; ++i)
+      multiply_tile<V>(Rows{stretches[i].a}, stretches[i].b, static_cast<int>(stretches[i].count), acc);
+    for (int r = 0; r < V::kOuterRows; ++r)
+      for (int n = 0; n < kVectors; ++n) V::store(c + r * c_stride + n * V::kLanes, acc[r][n]);
+  }
+}
+
 template <class V>
 void key_gradients(const KeyGradientArgs& a) {
-  constexpr int kWidth = 3 * V::kLanes, kRows = V::kOuterRows, kStrip = 2 * V::kLanes;
-  const int64_t stride = static_cast<int64_t>(a.strip_count) * kStrip;
-  for (int strip = 0; strip < a.strip_count; ++strip) {
-    for (int key = a.begin; key < a.end; key += kRows) {
-      float* c = a.c + key * stride + strip * kStrip;
-      typename V::Reg acc[kRows][2];
-      for (int r = 0; r < kRows; ++r)
-        for (int n = 0; n < 2; ++n) acc[r][n] = V::load(c + r * stride + n * V::kLanes);
-      for (int i = 0; i < a.panel_count; ++i) {
-        const KeyGradientArgs::Panel& panel = a.panels[i];
-        if (key < panel.begin || key >= panel.end) continue;
-        // Queries before `first` and from `last` on see none of these keys.
-        const int first = key > panel.high ? key - panel.high : 0;
-        const int last = key + kRows - panel.low < panel.rows ? key + kRows - panel.low : panel.rows;
-        multiply_tile<V>(StridedRows<kWidth, 1>{panel.weights + key * kWidth + first},
-                         panel.strips + (strip * kWidth + first) * kStrip, last - first, acc);
-      }
-      for (int r = 0; r < kRows; ++r)
-        for (int n = 0; n < 2; ++n) V::store(c + r * stride + n * V::kLanes, acc[r][n]);
-    }
-  }
+  constexpr int kWidth = 3 * V::kLanes, kRows = V::kOuterRows;
+  for_each_strip<V>(
+      a.columns, [&]<int kVectors>(int column) __attribute__((always_inline)) {
+        for (int key = a.begin; key < a.end; key += kRows) {
+          TileStretch stretches[KeyGradientArgs::kMaxPanels];
+          int count = 0;
+          for (int i = 0; i < a.panel_count; ++i) {
+            const KeyGradientArgs::Panel& panel = a.panels[i];
+            if (key < panel.begin || key >= panel.end) continue;
+            // Queries before `first` and from `last` on see none of these keys.
+            const int first = key > panel.high ? key - panel.high : 0;
+            const int last = key + kRows - panel.low < panel.rows ? key + kRows - panel.low : panel.rows;
+            stretches[count++] = {panel.weights + key * kWidth + first,
+                                  panel.strips + column * kWidth + first * kVectors * V::kLanes,
+                                  last - first};
+          }
+          add_stretches<V, kVectors, StridedRows<kWidth, 1>>(
+              stretches, count, a.c + static_cast<int64_t>(key) * a.columns + column, a.columns);
+        }
+      });
 }
 
 template <class V>
 void query_gradients(const QueryGradientArgs& a) {
-  constexpr int kWidth = 3 * V::kLanes, kRows = V::kOuterRows, kStrip = 2 * V::kLanes;
-  for (int column = 0; column < a.columns; column += kStrip) {
-    for (int row = 0; row < a.rows; row += kRows) {
-      // Keys that one of these queries may see.
-      const int begin = a.low + row > a.begin ? a.low + row : a.begin;
-      const int end = a.high + row + kRows < a.end ? a.high + row + kRows : a.end;
-      if (begin >= end) continue;
-      float* c = a.c + row * a.c_stride + column;
-      const bool whole = row + kRows <= a.rows && column + kStrip <= a.columns;
-      typename V::Reg acc[kRows][2];
-      for (int r = 0; r < kRows; ++r)
-        for (int n = 0; n < 2; ++n)
-          acc[r][n] = whole ? V::load(c + r * a.c_stride + n * V::kLanes) : V::zero();
-      multiply_tile<V>(StridedRows<1, kWidth>{a.ds + begin * kWidth + row},
-                       a.strips + (static_cast<int64_t>(column) * a.keys + begin * kStrip), end - begin, acc);
-      float edge[kRows * kStrip];
-      float* to = whole ? c : edge;
-      const int64_t to_stride = whole ? a.c_stride : kStrip;
-      for (int r = 0; r < kRows; ++r)
-        for (int n = 0; n < 2; ++n) V::store(to + r * to_stride + n * V::kLanes, acc[r][n]);
-      if (whole) continue;
-      for (int r = 0; r < kRows && row + r < a.rows; ++r)
-        for (int x = 0; x < kStrip && column + x < a.columns; ++x)
-          c[r * a.c_stride + x] += edge[r * kStrip + x];
-    }
-  }
+  constexpr int kWidth = 3 * V::kLanes, kRows = V::kOuterRows;
+  const int padded = (a.columns + V::kLanes - 1) / V::kLanes * V::kLanes;
+  for_each_strip<V>(
+      padded, [&]<int kVectors>(int column) __attribute__((always_inline)) {
+        constexpr int kStrip = kVectors * V::kLanes;
+        for (int row = 0; row < a.rows; row += kRows) {
+          // Keys that one of these queries may see.
+          const int begin = a.low + row > a.begin ? a.low + row : a.begin;
+          const int end = a.high + row + kRows < a.end ? a.high + row + kRows : a.end;
+          if (begin >= end) continue;
+          const TileStretch stretch{a.ds + begin * kWidth + row,
+                                    a.strips + (static_cast<int64_t>(column) * a.keys + begin * kStrip),
+                                    end - begin};
+          float* c = a.c + row * a.c_stride + column;
+          if (row + kRows <= a.rows && column + kStrip <= a.columns) {
+            add_stretches<V, kVectors, StridedRows<1, kWidth>>(&stretch, 1, c, a.c_stride);
+            continue;
+          }
+          float edge[kRows * kStrip] = {};
+          add_stretches<V, kVectors, StridedRows<1, kWidth>>(&stretch, 1, edge, kStrip);
+          for (int r = 0; r < kRows && row + r < a.rows; ++r)
+            for (int x = 0; x < kStrip && column + x < a.columns; ++x)
+              c[r * a.c_stride + x] += edge[r * kStrip + x];
+        }
+      });
 }
 
 template <class V>
 void pack_strips(const float* from, int64_t stride, int rows, int room, int dim, float scale, float* to) {
-  constexpr int kStrip = 2 * V::kLanes;
   const typename V::Reg factor = V::set(scale);
-  for (int column = 0; column < dim; column += kStrip) {
+  const int padded = (dim + V::kLanes - 1) / V::kLanes * V::kLanes;
+  for_each_strip<V>(padded, [&]<int kVectors>(int column) {
+    constexpr int kStrip = kVectors * V::kLanes;
     for (int row = 0; row < room; ++row, to += kStrip) {
       const float* x = from + row * stride + column;
       if (row < rows && column + kStrip <= dim) {
-        for (int n = 0; n < 2; ++n) V::store(to + n * V::kLanes, V::mul(factor, V::load(x + n * V::kLanes)));
+        for (int n = 0; n < kVectors; ++n)
+          V::store(to + n * V::kLanes, V::mul(factor, V::load(x + n * V::kLanes)));
       } else {
         for (int i = 0; i < kStrip; ++i) to[i] = row < rows && column + i < dim ? scale * x[i] : 0.0f;
       }
     }
-  }
-}
-
-template <class V>
-bool all_finite(const float* from, int64_t stride, int rows, int dim) {
-  typename V::Reg poison = V::zero();  // 0 * x is NaN for an infinite or NaN x
-  float tail = 0;
-  for (int row = 0; row < rows; ++row) {
-    const float* x = from + row * stride;
-    int i = 0;
-    for (; i + V::kLanes <= dim; i += V::kLanes) poison = V::fma(V::load(x + i), V::zero(), poison);
-    for (; i < dim; ++i) tail += x[i] * 0.0f;
-  }
-  float lanes[V::kLanes];
-  V::store(lanes, poison);
-  for (int n = 0; n < V::kLanes; ++n) tail += lanes[n];
-  return tail == 0;
+  });
 }
 
 template <class V>
@@ -164,8 +234,9 @@ void lane_dots(const float* a, const float* b, int dim, float* out) {
 
 template <class V>
 constexpr BackwardKernels backward_kernels() {
-  return {3 * V::kLanes,       2 * V::kLanes,   V::kOuterRows,  &gradients<V>, &key_gradients<V>,
-          &query_gradients<V>, &pack_strips<V>, &all_finite<V>, &lane_dots<V>, &V::transpose};
+  return {3 * V::kLanes,  V::kPanelsPerBlock, V::kKeysPerBlock,  V::kWideKeysPerBlock, V::kLanes,
+          V::kOuterRows,  &gradients<V>,      &key_gradients<V>, &query_gradients<V>,  &pack_strips<V>,
+          &all_finite<V>, &lane_dots<V>,      &V::transpose};
 }
 
 }  // namespace counterpoise

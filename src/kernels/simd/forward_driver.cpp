@@ -11,6 +11,7 @@
 #include "kernels/simd/buffer.h"
 #include "kernels/simd/float_rows.h"
 #include "kernels/simd/forward_items.h"
+#include "kernels/simd/lending.h"
 #include "kernels/simd/packed_kv.h"
 
 namespace counterpoise {
@@ -25,7 +26,7 @@ struct Panel {
   float *q, *out, *max, *sum, *rescale;
 };
 
-// Works through one item.
+// Works through items of up to `panels` panels, one at a time.
 class ItemRunner {
  public:
   ItemRunner(const ForwardKernels& kernels, const AttentionProblem& problem, const ForwardTensors& tensors,
@@ -125,6 +126,7 @@ class ItemRunner {
     scores.sum = panel.sum;
     scores.rescale = panel.rescale;
     kernels_.scores(scores);
+    kernels_.weights(scores);
     const ValueArgs values{
         p_,          kv_.v(block, kv_head), static_cast<int>(block_rows.size()), scores.begin,  scores.end,
         scores.high, scores.rows,           static_cast<int>(groups_),           panel.rescale, panel.out};
@@ -195,10 +197,13 @@ void blocked_forward(const ForwardKernels& kernels, const AttentionProblem& prob
   const std::vector<Strip> strips = strips_of(problem.tiles);
   const PackedKv kv(kernels, problem, tensors.k, tensors.v, kKeysPerBlock);
   const std::vector<ForwardItem> items = forward_items(problem, strips, kernels.width);
+  int64_t panels = 0;
+  for (const ForwardItem& item : items)
+    panels = std::max(panels, (item.rows.size() + kernels.width - 1) / kernels.width);
+  Lending<ItemRunner> runners;
   parallel_for(static_cast<int64_t>(items.size()), problem.threads, [&](int64_t i) {
-    const int64_t panels = (items[i].rows.size() + kernels.width - 1) / kernels.width;
-    ItemRunner runner(kernels, problem, tensors, kv, panels);
-    runner.run(items[i]);
+    runners.with([&] { return std::make_unique<ItemRunner>(kernels, problem, tensors, kv, panels); },
+                 [&](ItemRunner& runner) { runner.run(items[i]); });
   });
 }
 

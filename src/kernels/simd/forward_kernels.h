@@ -14,9 +14,18 @@ inline void score_tile(const ScoreArgs& a, int key, typename V::Reg (&top)[3]) {
   // Beyond the end the last key is repeated: its logit changes no maximum and is never read.
   SeparateRows<kHeight> rows;
   for (int r = 0; r < kHeight; ++r) rows.p[r] = a.k + (key + r < a.end ? key + r : a.end - 1) * a.k_stride;
+  const bool cut = key + kHeight - 1 > a.high || key < a.low + kWidth - 1;
   Reg acc[kHeight][3] = {};
-  multiply_columns<V, kFirst, kLast>(rows, a.q, a.dim, acc);
-  if (key + kHeight - 1 > a.high || key < a.low + kWidth - 1) {
+  if constexpr (kFirst == 0 && kLast == 3 && requires { V::product(rows, a.q, a.dim, a.p, a.max); }) {
+    float* tile = a.p + key * kWidth;
+    if (!cut) return V::product(rows, a.q, a.dim, tile, reinterpret_cast<float*>(top));
+    V::product(rows, a.q, a.dim, tile);
+    for (int r = 0; r < kHeight; ++r)
+      for (int n = 0; n < 3; ++n) acc[r][n] = V::load(tile + r * kWidth + n * V::kLanes);
+  } else {
+    multiply_columns<V, kFirst, kLast>(rows, a.q, a.dim, acc);
+  }
+  if (cut) {
 #pragma GCC unroll 8
     for (int r = 0; r < kHeight; ++r) {
       const int x = key + r < a.end ? key + r : a.end - 1;
@@ -49,11 +58,17 @@ inline void exponentials(float* p, int begin, int end, const typename V::Reg (&t
   }
 }
 
+// What is subtracted from logits: 0 for a lane that saw no key yet, where e^(-inf - 0) = 0.
+template <class V>
+inline typename V::Reg finite_maximum(typename V::Reg max) {
+  return V::replace_minus_infinity(max, V::zero());
+}
+
 template <class V>
 void scores(const ScoreArgs& a) {
   using Reg = typename V::Reg;
   const ActiveVectors<V> active(a.rows, a.high, a.end);
-  Reg top[3], sum[3];
+  Reg top[3];
   for (int n = 0; n < 3; ++n) top[n] = V::load(a.max + n * V::kLanes);
   for (int key = a.begin; key < a.end;) {
     with_vectors(
@@ -65,10 +80,17 @@ void scores(const ScoreArgs& a) {
   for (int n = 0; n < 3; ++n) {
     const Reg before = V::load(a.max + n * V::kLanes);
     V::store(a.max + n * V::kLanes, top[n]);
-    top[n] = V::replace_minus_infinity(top[n], V::zero());  // a lane that saw no key yet: e^(-inf - 0) = 0
-    const Reg rescale = exp_nonpositive<V>(V::sub(before, top[n]));
-    V::store(a.rescale + n * V::kLanes, rescale);
-    sum[n] = V::mul(V::load(a.sum + n * V::kLanes), rescale);
+    V::store(a.rescale + n * V::kLanes, exp_nonpositive<V>(V::sub(before, finite_maximum<V>(top[n]))));
+  }
+}
+
+template <class V>
+void weights(const ScoreArgs& a) {
+  const ActiveVectors<V> active(a.rows, a.high, a.end);
+  typename V::Reg top[3], sum[3];
+  for (int n = 0; n < 3; ++n) {
+    top[n] = finite_maximum<V>(V::load(a.max + n * V::kLanes));
+    sum[n] = V::mul(V::load(a.sum + n * V::kLanes), V::load(a.rescale + n * V::kLanes));
   }
   for (int key = a.begin; key < a.end;) {
     const int first = active.first(key), stop = active.stop[first];
@@ -90,12 +112,23 @@ void values_of(const ValueArgs& a, const ActiveVectors<V>& active) {
   for (int group = 0; group < a.groups; ++group) {
     const float* v = a.v + static_cast<int64_t>(group) * a.keys * kRows;
     float* out = a.out + group * kRows * kWidth;
+    auto rows = [&](int key) { return StridedRows<1, kRows>{v + key * kRows}; };
     typename V::Reg acc[kRows][3];
+    if constexpr (kLast == 3 && requires { V::accumulate(rows(0), a.p, 0, a.rescale, out); }) {
+      V::accumulate(rows(a.begin), a.p + a.begin * kWidth, stop[0] - a.begin, a.rescale, out);
+      if (stop[0] == stop[2]) continue;
+      for (int n = 1; n < 3; ++n)
+        for (int r = 0; r < kRows; ++r) acc[r][n] = V::load(out + r * kWidth + n * V::kLanes);
+      multiply_columns<V, 1, 3>(rows(stop[0]), a.p + stop[0] * kWidth, stop[1] - stop[0], acc);
+      multiply_columns<V, 2, 3>(rows(stop[1]), a.p + stop[1] * kWidth, stop[2] - stop[1], acc);
+      for (int r = 0; r < kRows; ++r)
+        for (int n = 1; n < 3; ++n) V::store(out + r * kWidth + n * V::kLanes, acc[r][n]);
+      continue;
+    }
     for (int n = 0; n < kLast; ++n) {
       const typename V::Reg rescale = V::load(a.rescale + n * V::kLanes);
       for (int r = 0; r < kRows; ++r) acc[r][n] = V::mul(V::load(out + r * kWidth + n * V::kLanes), rescale);
     }
-    auto rows = [&](int key) { return StridedRows<1, kRows>{v + key * kRows}; };
     multiply_columns<V, 0, kLast>(rows(a.begin), a.p + a.begin * kWidth, stop[0] - a.begin, acc);
     if constexpr (kLast > 1)
       multiply_columns<V, 1, kLast>(rows(stop[0]), a.p + stop[0] * kWidth, stop[1] - stop[0], acc);
@@ -116,24 +149,25 @@ void values(const ValueArgs& a) {
 
 template <class V>
 bool pack_values(const float* from, int64_t stride, int keys, int dim, float* to) {
-  constexpr int kRows = V::kRows;
-  typename V::Reg poison = V::zero();  // 0 * x is NaN for an infinite or NaN x
-  float tail_poison = 0;
-  for (int key = 0; key < keys; ++key) {
-    const float* row = from + key * stride;
-    int i = 0;
-    for (; i + V::kLanes <= dim; i += V::kLanes) poison = V::fma(V::load(row + i), V::zero(), poison);
-    for (; i < dim; ++i) tail_poison += row[i] * 0.0f;
-    float* column = to + key * kRows;
-    for (i = 0; i + kRows <= dim; i += kRows, column += static_cast<int64_t>(keys) * kRows)
-      __builtin_memcpy(column, row + i, sizeof(float) * kRows);
-    if (i < dim)
-      for (int r = 0; r < kRows; ++r) column[r] = i + r < dim ? row[i + r] : 0.0f;
+  constexpr int kRows = V::kRows, kChunk = 16;  // few enough rows to stay in the first-level cache
+  bool finite = true;
+  for (int begin = 0; begin < keys; begin += kChunk) {
+    const int end = begin + kChunk < keys ? begin + kChunk : keys;
+    finite &= all_finite<V>(from + begin * stride, stride, end - begin, dim);
+    float* column = to + begin * kRows;
+    for (int i = 0; i < dim; i += kRows, column += static_cast<int64_t>(keys) * kRows) {
+      for (int key = begin; key < end; ++key) {
+        const float* row = from + key * stride + i;
+        float* cell = column + (key - begin) * kRows;
+        if (i + kRows <= dim) {
+          __builtin_memcpy(cell, row, sizeof(float) * kRows);
+        } else {
+          for (int r = 0; r < kRows; ++r) cell[r] = i + r < dim ? row[r] : 0.0f;
+        }
+      }
+    }
   }
-  float lanes[V::kLanes];
-  V::store(lanes, poison);
-  for (int n = 0; n < V::kLanes; ++n) tail_poison += lanes[n];
-  return tail_poison == 0;
+  return finite;
 }
 
 template <class V>
@@ -147,7 +181,8 @@ void scale_lanes(float* out, int rows, const float* factor) {
 
 template <class V>
 constexpr ForwardKernels forward_kernels() {
-  return {3 * V::kLanes, V::kRows, &scores<V>, &values<V>, &pack_values<V>, &V::transpose, &scale_lanes<V>};
+  return {3 * V::kLanes, V::kRows,        &scores<V>,    &weights<V>,
+          &values<V>,    &pack_values<V>, &V::transpose, &scale_lanes<V>};
 }
 
 }  // namespace counterpoise

@@ -21,8 +21,8 @@ struct ScoreArgs {
   int begin, end;
   int low, high;
   int rows;  // lanes in use
-  // out: [key][width], e^(s - max), zero where masked; nothing where all lanes of a vector are masked or not
-  // in use. Room for 7 keys beyond end.
+  // [key][width], from `scores` s and from `weights` e^(s - max), zero where masked; nothing where all lanes
+  // of a vector are masked or not in use. Room for 7 keys beyond end.
   float* p;
   float* max;      // in/out [width]
   float* sum;      // in/out [width]
@@ -42,8 +42,9 @@ struct ValueArgs {
 
 struct ForwardKernels {
   int width;
-  int rows;  // register tile height, and the packing unit of v
-  void (*scores)(const ScoreArgs&);
+  int rows;                           // register tile height, and the packing unit of v
+  void (*scores)(const ScoreArgs&);   // p, max, rescale
+  void (*weights)(const ScoreArgs&);  // after scores: p, sum
   void (*values)(const ValueArgs&);
   // Packs keys x dim floats as ValueArgs::v wants them, zero-padded; false when one is infinite or NaN.
   bool (*pack_values)(const float* from, int64_t stride, int keys, int dim, float* to);

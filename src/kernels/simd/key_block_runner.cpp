@@ -26,39 +26,40 @@ KeyBlockRunner::KeyBlockRunner(const BackwardKernels& kernels, const AttentionPr
       kv_(kv),
       queries_(queries),
       packed_(packed),
-      k_columns_(round_up(problem.shape.head_dim, kernels.strip)),
-      v_columns_(round_up(problem.shape.v_head_dim, kernels.strip)),
-      weights_floats_((kMaxKeysPerBlock + 16) * kernels.width),
-      weights_(2 * kPanelsPerBlock * weights_floats_),
-      k_strips_(kMaxKeysPerBlock * k_columns_),
-      dk_(kMaxKeysPerBlock * k_columns_),
-      dv_(kMaxKeysPerBlock * v_columns_),
-      staging_(kMaxKeysPerBlock * (problem.shape.head_dim + problem.shape.v_head_dim)) {}
+      max_keys_(std::max(kernels.keys, kernels.wide_keys)),
+      k_columns_(round_up(problem.shape.head_dim, kernels.lanes)),
+      v_columns_(round_up(problem.shape.v_head_dim, kernels.lanes)),
+      weights_floats_((max_keys_ + 16) * kernels.width),
+      weights_(2 * kernels.panels * weights_floats_),
+      k_strips_(max_keys_ * k_columns_),
+      dk_(max_keys_ * k_columns_),
+      dv_(max_keys_ * v_columns_),
+      staging_(max_keys_ * (problem.shape.head_dim + problem.shape.v_head_dim)) {}
 
 void KeyBlockRunner::begin(const BackwardPlan::Item& item) {
   rows_ = kv_.rows(item.block);
   kv_head_ = item.kv_head;
   k_ = float_rows(tensors_.k, rows_, kv_head_, staging_.data());
-  v_ = float_rows(tensors_.v, rows_, kv_head_, staging_.data() + kMaxKeysPerBlock * problem_.shape.head_dim);
+  v_ = float_rows(tensors_.v, rows_, kv_head_, staging_.data() + max_keys_ * problem_.shape.head_dim);
   kernels_.pack_strips(k_.data, k_.stride, keys(), keys(), dim(),
                        static_cast<float>(problem_.shape.softmax_scale), k_strips_.data());
-  std::fill_n(dk_.data(), kMaxKeysPerBlock * k_columns_, 0.0f);
-  std::fill_n(dv_.data(), kMaxKeysPerBlock * v_columns_, 0.0f);
+  const int64_t sums = round_up(rows_.size(), kernels_.outer_rows);
+  std::fill_n(dk_.data(), sums * k_columns_, 0.0f);
+  std::fill_n(dv_.data(), sums * v_columns_, 0.0f);
 }
 
 void KeyBlockRunner::attend(const BackwardPlan::Visit& visit) {
   const QueryBlocks::Block& block = queries_.blocks[visit.query_block];
   panel_count_ = 0;
   for (int64_t i = 0; i < block.panel_count; ++i) attend_panel(visit, block.first_panel + i);
-  KeyGradientArgs args{dv_panels_, panel_count_, keys(), 0, static_cast<int>(v_columns_ / kernels_.strip),
-                       dv_.data()};
+  KeyGradientArgs args{dv_panels_, panel_count_, keys(), 0, static_cast<int>(v_columns_), dv_.data()};
   for (int i = 0; i < panel_count_; ++i) {
     args.begin = std::min(args.begin, dv_panels_[i].begin);
     args.end = std::max(args.end, dv_panels_[i].end);
   }
   kernels_.key_gradients(args);
   args.panels = dk_panels_;
-  args.strip_count = static_cast<int>(k_columns_ / kernels_.strip);
+  args.columns = static_cast<int>(k_columns_);
   args.c = dk_.data();
   kernels_.key_gradients(args);
 }

@@ -9,10 +9,6 @@
 
 namespace counterpoise {
 
-// Rows of the largest key block: a multiple of every outer_rows.
-constexpr int64_t kMaxKeysPerBlock = 96;
-constexpr int64_t kPanelsPerBlock = 4;
-
 // Works through one item of the backward plan: a block of keys of one key/value head, its dk and dv.
 class KeyBlockRunner {
  public:
@@ -46,14 +42,14 @@ class KeyBlockRunner {
   const KvBlocks& kv_;
   const QueryBlocks& queries_;
   const PackedQueries& packed_;
-  const int64_t k_columns_, v_columns_, weights_floats_;
+  const int64_t max_keys_, k_columns_, v_columns_, weights_floats_;
   Buffer weights_, k_strips_, dk_, dv_, staging_;
   FloatRows k_{}, v_{};
   Range rows_;
   int64_t kv_head_ = 0;
   int panel_count_ = 0;
-  PanelKeys panels_[kPanelsPerBlock];
-  KeyGradientArgs::Panel dv_panels_[kPanelsPerBlock], dk_panels_[kPanelsPerBlock];
+  PanelKeys panels_[KeyGradientArgs::kMaxPanels];
+  KeyGradientArgs::Panel dv_panels_[KeyGradientArgs::kMaxPanels], dk_panels_[KeyGradientArgs::kMaxPanels];
 };
 
 }  // namespace counterpoise

@@ -28,7 +28,7 @@ PackedQueries::PackedQueries(const BackwardKernels& kernels, const AttentionProb
 
 int64_t PackedQueries::floats_per_panel(const BackwardKernels& kernels, const HeadShape& shape) {
   const int64_t d = shape.head_dim, dv = shape.v_head_dim;
-  return kernels.width * (d + dv + 2 + round_up(d, kernels.strip) + round_up(dv, kernels.strip));
+  return kernels.width * (d + dv + 2 + round_up(d, kernels.lanes) + round_up(dv, kernels.lanes));
 }
 
 int64_t PackedQueries::staging_floats() const {
@@ -43,7 +43,7 @@ PackedQueries::Panel PackedQueries::panel(int64_t panel, int64_t head) const {
   p.lse = p.dout + problem_.shape.v_head_dim * width;
   p.delta = p.lse + width;
   p.q_strips = p.delta + width;
-  p.dout_strips = p.q_strips + round_up(problem_.shape.head_dim, kernels_.strip) * width;
+  p.dout_strips = p.q_strips + round_up(problem_.shape.head_dim, kernels_.lanes) * width;
   return p;
 }
 
@@ -55,17 +55,13 @@ bool PackedQueries::pack(int64_t index, int64_t head, float* staging) {
   const float scale = static_cast<float>(problem_.shape.softmax_scale);
   const FloatRows q = float_rows(tensors_.q, rows, head, staging);
   const FloatRows dout = float_rows(tensors_.dout, rows, head, staging + width * d);
-  const FloatRows out = float_rows(tensors_.out, rows, head, staging + width * (d + dv));
 
   if (count < width) std::fill_n(p.q, width * (d + dv), 0.0f);
   kernels_.transpose(q.data, q.stride, count, d, scale, p.q, width);
   kernels_.transpose(dout.data, dout.stride, count, dv, 1, p.dout, width);
   kernels_.pack_strips(q.data, q.stride, count, width, d, scale, p.q_strips);
   kernels_.pack_strips(dout.data, dout.stride, count, width, dv, 1, p.dout_strips);
-  float* out_panel = staging + width * (d + 2 * dv);
-  if (count < width) std::fill_n(out_panel, width * dv, 0.0f);
-  kernels_.transpose(out.data, out.stride, count, dv, 1, out_panel, width);
-  kernels_.lane_dots(p.dout, out_panel, dv, p.delta);
+  pack_delta(rows, head, p, staging + width * (d + dv));
 
   bool finite = kernels_.all_finite(q.data, q.stride, count, d) &&
                 kernels_.all_finite(dout.data, dout.stride, count, dv);
@@ -80,6 +76,22 @@ bool PackedQueries::pack(int64_t index, int64_t head, float* staging) {
     finite = finite && std::isfinite(lse) && std::isfinite(p.delta[i]);
   }
   return finite;
+}
+
+void PackedQueries::pack_delta(Range rows, int64_t head, const Panel& p, float* staging) const {
+  const int count = static_cast<int>(rows.size()), width = kernels_.width,
+            dv = static_cast<int>(problem_.shape.v_head_dim);
+  if (has_delta(tensors_)) {
+    std::fill_n(p.delta, width, 0.0f);
+    for (int i = 0; i < count; ++i)
+      p.delta[i] = *static_cast<const float*>(row_address(tensors_.delta, rows.begin + i, head));
+    return;
+  }
+  const FloatRows out = float_rows(tensors_.out, rows, head, staging);
+  float* out_panel = staging + width * dv;
+  if (count < width) std::fill_n(out_panel, width * dv, 0.0f);
+  kernels_.transpose(out.data, out.stride, count, dv, 1, out_panel, width);
+  kernels_.lane_dots(p.dout, out_panel, dv, p.delta);
 }
 
 }  // namespace counterpoise

@@ -27,6 +27,8 @@ class PackedQueries {
   int64_t staging_floats() const;
 
  private:
+  void pack_delta(Range rows, int64_t head, const Panel& panel, float* staging) const;
+
   const BackwardKernels& kernels_;
   const AttentionProblem& problem_;
   const BackwardTensors& tensors_;

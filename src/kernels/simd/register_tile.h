@@ -51,6 +51,13 @@ struct StridedRows {  // element (row, i) at p[row * kRowStride + i * kStep]
   }
 };
 
+// A stretch of the sum that a tile makes: `count` steps of left and right operand.
+struct TileStretch {
+  const float* a;
+  const float* b;
+  int64_t count;
+};
+
 // acc[r][n] += a(r, i) * b[n]; kFirst <= n < kLast.
 template <class V, int kFirst, int kLast, int kRows, int kVectors, class Rows>
 [[gnu::always_inline]] inline void multiply_step(const Rows& a, int i, const float* b,
@@ -90,6 +97,25 @@ template <class V, int kRows, int kVectors, class Rows>
 [[gnu::always_inline]] inline void multiply_tile(Rows a, const float* b, int count,
                                                  typename V::Reg (&acc)[kRows][kVectors]) {
   multiply_columns<V, 0, kVectors>(a, b, count, acc);
+}
+
+// No infinity and no NaN: 0 * x is NaN for those.
+template <class V>
+bool all_finite(const float* from, int64_t stride, int rows, int dim) {
+  typename V::Reg poison[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
+  float tail = 0;
+  for (int row = 0; row < rows; ++row) {
+    const float* x = from + row * stride;
+    int i = 0;
+    for (; i + 4 * V::kLanes <= dim; i += 4 * V::kLanes)
+      for (int n = 0; n < 4; ++n) poison[n] = V::fma(V::load(x + i + n * V::kLanes), V::zero(), poison[n]);
+    for (; i + V::kLanes <= dim; i += V::kLanes) poison[0] = V::fma(V::load(x + i), V::zero(), poison[0]);
+    for (; i < dim; ++i) tail += x[i] * 0.0f;
+  }
+  float lanes[V::kLanes];
+  V::store(lanes, V::add(V::add(poison[0], poison[1]), V::add(poison[2], poison[3])));
+  for (int n = 0; n < V::kLanes; ++n) tail += lanes[n];
+  return tail == 0;
 }
 
 // Which vectors of a panel take part. Beyond the panel's rows none does, and below the diagonal of a causal

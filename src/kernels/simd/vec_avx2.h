@@ -9,6 +9,9 @@ struct VecAvx2 {
   static constexpr int kLanes = 8;
   static constexpr int kRows = 4;       // 4 x 3 accumulators + 3 + 1 = all 16 registers
   static constexpr int kOuterRows = 6;  // 6 x 2 accumulators + 2 + 1
+  static constexpr int kOuterVectors = 2;
+  static constexpr bool kLogitsFirst = false;
+  static constexpr int kPanelsPerBlock = 4, kKeysPerBlock = 96, kWideKeysPerBlock = 72;
   using Reg = __m256;
 
   static Reg load(const float* p) { return _mm256_loadu_ps(p); }
@@ -33,6 +36,7 @@ struct VecAvx2 {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(x), 23));
   }
   template <class Rows, int kHeight, int kVectors>
+  requires requires(const Rows& a, Reg (&acc)[kHeight][kVectors]) { multiply4_avx2(a, nullptr, acc); }
   [[gnu::always_inline]] static void multiply4(const Rows& a, const float* b, Reg (&acc)[kHeight][kVectors]) {
     multiply4_avx2(a, b, acc);
   }
