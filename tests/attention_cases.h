@@ -227,15 +227,35 @@ struct GradientResult {
   Tensor dq, dk, dv;
 };
 
-// Gradients start at `before`, because they are added to what is there.
+// sum over columns of dout * out, rounded once.
+inline Tensor delta_of(const Data& data, const ForwardResult& forward) {
+  const ConstTensorView out = forward.out.view();
+  Tensor delta(out.tokens, out.heads, 1);
+  for (int64_t row = 0; row < out.tokens; ++row)
+    for (int64_t head = 0; head < out.heads; ++head) {
+      double sum = 0;
+      for (int64_t c = 0; c < out.dim; ++c)
+        sum += static_cast<double>(forward.out.get(row, head, c)) * data.dout.get(row, head, c);
+      delta.set(row, head, 0, static_cast<float>(sum));
+    }
+  return delta;
+}
+
+// Gradients start at `before`, because they are added to what is there. Given `delta`, without an out.
 inline GradientResult run_backward(const Problem& p, const Data& data, const ForwardResult& forward,
-                                   const Runner& runner, float before = 0) {
+                                   const Runner& runner, float before = 0, const Tensor* delta = nullptr) {
   GradientResult r{Tensor(p.q_rows, p.shape.heads, p.shape.head_dim, DType::kFloat32, p.layout),
                    Tensor(p.kv_rows, p.shape.kv_heads, p.shape.head_dim, DType::kFloat32, p.layout),
                    Tensor(p.kv_rows, p.shape.kv_heads, p.shape.value_dim(), DType::kFloat32, p.layout)};
   for (Tensor* t : {&r.dq, &r.dk, &r.dv}) t->fill(before);
-  runner.backward(p, {data.q.view(), data.k.view(), data.v.view(), forward.out.view(), forward.lse.view(),
-                      data.dout.view(), r.dq.view(), r.dk.view(), r.dv.view()});
+  BackwardTensors tensors{data.q.view(),      data.k.view(),      data.v.view(),
+                          forward.out.view(), forward.lse.view(), data.dout.view(),
+                          r.dq.view(),        r.dk.view(),        r.dv.view()};
+  if (delta) {
+    tensors.out = {};
+    tensors.delta = delta->view();
+  }
+  runner.backward(p, tensors);
   return r;
 }
 
@@ -250,7 +270,8 @@ std::vector<Real> rotated_back(const std::vector<Real>& x, int64_t dim, int64_t 
   return result;
 }
 
-inline void expect_backward_matches(const Problem& p, const Data& data, const Runner& runner) {
+inline void expect_backward_matches(const Problem& p, const Data& data, const Runner& runner,
+                                    bool from_delta = false) {
   const auto v = data.v.view(), dout = data.dout.view();
   auto reference = [&]<typename Real>(Real, const Tensor& q, const Tensor& k) {
     const auto forward = reference_forward<Real>(p.tiles, p.shape, p.mask, q.view(), k.view(), v);
@@ -265,7 +286,9 @@ inline void expect_backward_matches(const Problem& p, const Data& data, const Ru
     dk.note(oracle.dk, rotated_back(plain.dk, d, by), oracle.largest_dk_term);
     dv.note(oracle.dv, plain.dv, oracle.largest_dv_term);
   }
-  const GradientResult r = run_backward(p, data, run_forward(p, data, runner), runner);
+  const ForwardResult forward = run_forward(p, data, runner);
+  const Tensor delta = delta_of(data, forward);
+  const GradientResult r = run_backward(p, data, forward, runner, 0, from_delta ? &delta : nullptr);
   expect_close(r.dq.values(), oracle.dq, dq.allowed(), "dq");
   expect_close(r.dk.values(), oracle.dk, dk.allowed(), "dk");
   expect_close(r.dv.values(), oracle.dv, dv.allowed(), "dv");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The attend op of AttentionKernel: tiles of a plan become calls of the attention kernels.
-#include <cmath>
+#include <algorithm>
 
 #include "counterpoise/error.h"
 #include "exec/attention_kernel.h"
@@ -30,27 +30,6 @@ std::vector<HeadRange> regular_heads(const AttentionShape& shape, HeadRange head
 
 // Rows are checked against the plan; the kernels only need a count that covers them.
 constexpr int64_t kAnyRows = int64_t{1} << 40;
-
-// An `out` whose product with dout is delta, which is all that backward takes from it: delta / dout[j] at the
-// largest |dout[j]|, zero elsewhere (exact to an ulp). Of the given rows and heads only.
-CountedFloats out_from_delta(const Rows& back, Range rows, HeadRange heads, const AttentionShape& shape,
-                             MemoryCounter& counter) {
-  const int64_t d = shape.head_dim, dv = shape.v_head_dim;
-  CountedFloats out(counter, rows.size() * heads.size() * dv);
-  std::fill_n(out.data(), out.size(), 0.0f);
-  float* to = out.data();
-  for (int64_t row = rows.begin; row < rows.end; ++row) {
-    for (int32_t head = heads.begin; head < heads.end; ++head, to += dv) {
-      const float* dout = back.at(row, head) + d;
-      int64_t largest = 0;
-      for (int64_t j = 1; j < dv; ++j) {
-        if (std::abs(dout[j]) > std::abs(dout[largest])) largest = j;
-      }
-      if (dout[largest] != 0) to[largest] = dout[dv + 1] / dout[largest];
-    }
-  }
-  return out;
-}
 
 }  // namespace
 
@@ -122,17 +101,11 @@ void AttentionKernel::call_backward(std::span<const AttentionTile> tiles, const 
                                     HeadRange heads) {
   const int64_t d = plan_.shape.head_dim, dv = plan_.shape.v_head_dim;
   const HeadRange kv_heads = plan_.shape.kv_heads_of(heads);
-  Range q_rows{kAnyRows, 0};
-  for (const AttentionTile& tile : tiles) {
-    q_rows = {std::min(q_rows.begin, tile.q_row), std::max(q_rows.end, tile.q_row + tile.q.size())};
-  }
-  const CountedFloats stand_in = out_from_delta(o.q, q_rows, heads, plan_.shape, counter_);
-  const Rows out{stand_in.data(), heads, dv};
   BackwardTensors tensors;
   tensors.q = o.q.view(0, kAnyRows, heads, 0, d);
   tensors.dout = o.q.view(0, kAnyRows, heads, d, dv);
   tensors.lse = o.q.view(0, kAnyRows, heads, d + dv, 1);
-  tensors.out = out.view(-q_rows.begin, kAnyRows, heads, 0, dv);
+  tensors.delta = o.q.view(0, kAnyRows, heads, d + dv + 1, 1);
   tensors.k = o.kv.view(0, kAnyRows, kv_heads, 0, d);
   tensors.v = o.kv.view(0, kAnyRows, kv_heads, d, dv);
   tensors.dq = o.q_result.view(o.q_shift, kAnyRows, heads, 0, d);

@@ -100,6 +100,19 @@ TEST_P(AttentionOracle, EmptyTilesAndRowsWithoutKeys) {
   check(p);
 }
 
+// Backward of callers that hold only delta.
+TEST_P(AttentionOracle, DeltaInsteadOfOut) {
+  for (const int64_t n : {1, 23, 49, 150}) {
+    for (const HeadShape shape : {HeadShape{1, 1, 64}, HeadShape{4, 2, 37, 20}}) {
+      const Problem p = document_problem(n, shape, Mask::causal());
+      SCOPED_TRACE(describe(p));
+      const Data data(p, random_);
+      expect_backward_matches(p, data, with_isa(GetParam()), true);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 TEST_P(AttentionOracle, StridesAndAlignment) {
   for (const Layout layout : {Layout{1, 0, 1}, Layout{0, 5, 3}, Layout{7, 2, 0}}) {
     Problem p = document_problem(77, {2, 1, 40, 24}, Mask::causal());

@@ -124,6 +124,26 @@ TEST(AttentionParts, WrongShapesAreNamed) {
   Problem keys = p;
   keys.tiles[0].kv_row = int64_t{1} << 62;
   EXPECT_NE(error_of(keys).find("key rows"), std::string::npos) << error_of(keys);
+  Tensor gradients(p.q_rows, 4, 8), key_gradients(p.kv_rows, 2, 8);
+  Tensor lse(p.q_rows, 4, 1), delta(p.q_rows, 2, 1);
+  BackwardTensors back{data.q.view(),
+                       data.k.view(),
+                       data.v.view(),
+                       {},
+                       lse.view(),
+                       data.dout.view(),
+                       gradients.view(),
+                       {},
+                       {}};
+  back.dk = back.dv = key_gradients.view();
+  back.delta = delta.view();
+  try {
+    attention_backward(p.tiles, p.shape, p.mask, back);
+    ADD_FAILURE() << "a delta of two heads was accepted for four";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("delta is [4, 2, 1] but must be [4, 4, 1]"), std::string::npos)
+        << error.what();
+  }
   const std::vector<int64_t> falling{0, 4, 2};
   EXPECT_THROW(tiles_of_documents(falling, 1), Error);
 }
