@@ -183,8 +183,9 @@ struct ForwardResult {
 };
 
 // Outputs start as NaN and the rows in no tile are then set to the identity, as the oracle has them.
-inline ForwardResult run_forward(const Problem& p, const Data& data, const Runner& runner) {
-  ForwardResult r{Tensor(p.q_rows, p.shape.heads, p.shape.value_dim(), DType::kFloat32, p.layout),
+inline ForwardResult run_forward(const Problem& p, const Data& data, const Runner& runner,
+                                 DType out = DType::kFloat32) {
+  ForwardResult r{Tensor(p.q_rows, p.shape.heads, p.shape.value_dim(), out, p.layout),
                   Tensor(p.q_rows, p.shape.heads, 1)};
   runner.forward(p, {data.q.view(), data.k.view(), data.v.view(), r.out.view(), r.lse.view()});
   std::vector<bool> covered(static_cast<size_t>(p.q_rows * p.shape.heads));

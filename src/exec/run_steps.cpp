@@ -117,7 +117,8 @@ RunRecord run_steps(const std::vector<StepPlan>& plans, Communicator& world, con
   record.cores = thread_count(0);
   record.kernel.threads = thread_count(settings.kernel.threads);
   const std::vector<Isa> isas = available_isas();
-  record.kernel.isa = settings.kernel.isa == Isa::kAuto ? isas.back() : settings.kernel.isa;
+  const Isa isa = settings.kernel.isa == Isa::kAuto ? isas.back() : settings.kernel.isa;
+  record.kernel.isa = isa_of_storage(isa, DType::kFloat32);
 
   Runner runner(world, settings);
   CheckResult mine;

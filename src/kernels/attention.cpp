@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "counterpoise/attention.h"
 
+#include <initializer_list>
+
 #include "counterpoise/error.h"
 #include "counterpoise/parallel.h"
 #include "kernels/backend.h"
@@ -60,6 +62,13 @@ HeadShape resolved(HeadShape shape) {
   return shape;
 }
 
+// The set that runs for these operands of products.
+Isa isa_for(Isa requested, std::initializer_list<const ConstTensorView*> operands) {
+  Isa isa = resolve_isa(requested);
+  for (const ConstTensorView* t : operands) isa = isa_of_storage(isa, t->dtype);
+  return isa;
+}
+
 }  // namespace
 
 AttentionRun attention_forward(std::span<const AttentionTile> tiles, const HeadShape& shape, Mask mask,
@@ -71,7 +80,8 @@ AttentionRun attention_forward(std::span<const AttentionTile> tiles, const HeadS
   if (options.accumulate) check_float(tensors.out, "out, to accumulate into,");
   check_tiles(tiles, shape, tensors.q.tokens, tensors.k.tokens);
 
-  const AttentionRun run{resolve_isa(options.isa), thread_count(options.threads)};
+  const AttentionRun run{isa_for(options.isa, {&tensors.q, &tensors.k, &tensors.v}),
+                         thread_count(options.threads)};
   backend_of(run.isa)->forward({tiles, resolved(shape), mask, run.threads, options.accumulate}, tensors);
   return run;
 }
@@ -96,7 +106,8 @@ AttentionRun attention_backward(std::span<const AttentionTile> tiles, const Head
   check_float(tensors.dv, "dv");
   check_tiles(tiles, shape, tensors.q.tokens, tensors.k.tokens);
 
-  const AttentionRun run{resolve_isa(options.isa), thread_count(options.threads)};
+  const AttentionRun run{isa_for(options.isa, {&tensors.q, &tensors.k, &tensors.v, &tensors.dout}),
+                         thread_count(options.threads)};
   backend_of(run.isa)->backward({tiles, resolved(shape), mask, run.threads, false}, tensors);
   return run;
 }

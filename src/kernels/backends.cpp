@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/amx/backward_driver.h"
+#include "kernels/amx/forward_driver.h"
 #include "kernels/backend.h"
 #include "kernels/simd/backward_driver.h"
 #include "kernels/simd/forward_driver.h"
@@ -12,6 +14,7 @@ extern const ForwardKernels kForwardAvx2;
 extern const BackwardKernels kBackwardAvx2;
 extern const ForwardKernels kForwardAvx512;
 extern const BackwardKernels kBackwardAvx512;
+extern const TileKernels kTilesAmx;
 #endif
 
 namespace {
@@ -31,16 +34,28 @@ constexpr Backend backend() {
   return {forward<forward_kernels>, backward<backward_kernels>};
 }
 
+#if defined(__x86_64__)
+constexpr Backend kAvx512 = backend<kForwardAvx512, kBackwardAvx512>();
+
+// What tile products cannot do is left to the float32 kernels of AVX-512, which every CPU with AMX has.
+constexpr Backend kAmx = {[](const AttentionProblem& problem, const ForwardTensors& tensors) {
+                            tile_forward(kTilesAmx, kAvx512, problem, tensors);
+                          },
+                          [](const AttentionProblem& problem, const BackwardTensors& tensors) {
+                            tile_backward(kTilesAmx, kAvx512, problem, tensors);
+                          }};
+#endif
+
 }  // namespace
 
 const Backend* backend_of(Isa isa) {
   static constexpr Backend portable = backend<kForwardPortable, kBackwardPortable>();
   if (isa == Isa::kPortable) return &portable;
 #if defined(__x86_64__)
-  static constexpr Backend avx2 = backend<kForwardAvx2, kBackwardAvx2>(),
-                           avx512 = backend<kForwardAvx512, kBackwardAvx512>();
+  static constexpr Backend avx2 = backend<kForwardAvx2, kBackwardAvx2>();
   if (isa == Isa::kAvx2) return &avx2;
-  if (isa == Isa::kAvx512) return &avx512;
+  if (isa == Isa::kAvx512) return &kAvx512;
+  if (isa == Isa::kAmx) return &kAmx;
 #endif
   return nullptr;
 }

@@ -4,6 +4,7 @@
 
 #include "counterpoise/attention.h"
 #include "counterpoise/error.h"
+#include "kernels/amx/cpu.h"
 #include "kernels/backend.h"
 
 namespace counterpoise {
@@ -22,6 +23,8 @@ bool cpu_has(Isa isa) {
     case Isa::kAvx512:
       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    case Isa::kAmx:
+      return cpu_has(Isa::kAvx512) && cpu_has_amx();
     default:
       return false;
   }
@@ -84,6 +87,10 @@ Isa resolve_isa(Isa requested) {
     throw_error(ErrorKind::kInfeasible, "this CPU ({}) lacks instruction set {}; it can run {}", cpu_name(),
                 isa_name(requested), names_of(available));
   return requested;
+}
+
+Isa isa_of_storage(Isa isa, DType dtype) {
+  return isa == Isa::kAmx && dtype != DType::kBFloat16 ? Isa::kAvx512 : isa;
 }
 
 std::string cpu_name() {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/amx/backward_driver.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "counterpoise/parallel.h"
+#include "kernels/amx/tile_block_runner.h"
+#include "kernels/simd/turns.h"
+
+namespace counterpoise {
+namespace {
+
+constexpr int64_t kWorkspaceFloats = int64_t{1} << 26;  // packed queries held at once, one head at least
+
+// The key/value heads [kv_heads.begin, kv_heads.end), whose packed queries are held in memory together.
+class HeadBatch {
+ public:
+  HeadBatch(const TileKernels& kernels, const Backend& fallback, const AttentionProblem& problem,
+            const BackwardTensors& tensors, const KvBlocks& kv, const QueryBlocks& queries, Range kv_heads)
+      : kernels_(kernels),
+        fallback_(fallback),
+        problem_(problem),
+        tensors_(tensors),
+        kv_(kv),
+        queries_(queries),
+        kv_heads_(kv_heads),
+        heads_{kv_heads.begin * problem.group(), kv_heads.end * problem.group()},
+        fitting_(problem),
+        packed_(kernels, problem, tensors, queries, heads_) {}
+
+  void run() {
+    for_each_panel([&](int64_t panel, int64_t head) { packed_.pack(panel, head, fitting_); });
+    note_keys();
+    run_items();
+    for_each_panel([&](int64_t panel, int64_t head) {
+      if (fits(head / problem_.group())) packed_.add_query_gradients(panel, head);
+    });
+    for (int64_t head = kv_heads_.begin; head < kv_heads_.end; ++head)
+      if (!fits(head)) run_fallback(head);
+  }
+
+ private:
+  bool fits(int64_t kv_head) const { return fitting_.backward_fits(kv_head); }
+
+  template <typename F>
+  void for_each_panel(F work) {
+    const int64_t panels = static_cast<int64_t>(queries_.panels.size());
+    constexpr int64_t kPanelsAtOnce = 16;
+    const int64_t parts = (panels + kPanelsAtOnce - 1) / kPanelsAtOnce;
+    parallel_for(heads_.size() * parts, problem_.threads, [&](int64_t i) {
+      const int64_t head = heads_.begin + i / parts, first = i % parts * kPanelsAtOnce;
+      for (int64_t panel = first; panel < std::min(panels, first + kPanelsAtOnce); ++panel)
+        if (packed_.covered(panel, head)) work(panel, head);
+    });
+  }
+
+  void note_keys() {
+    const int64_t blocks = static_cast<int64_t>(kv_.count());
+    parallel_for(kv_heads_.size() * blocks, problem_.threads, [&](int64_t i) {
+      const int64_t kv_head = kv_heads_.begin + i / blocks;
+      const Range rows = kv_.rows(i % blocks);
+      auto magnitude = [&](const ConstTensorView& t) {
+        return kernels_.magnitude(bfloat16_row(t, rows.begin, kv_head), t.token_stride,
+                                  static_cast<int>(rows.size()), static_cast<int>(t.dim));
+      };
+      fitting_.note(kv_head, TileHeads::kK, magnitude(tensors_.k));
+      fitting_.note(kv_head, TileHeads::kV, magnitude(tensors_.v));
+    });
+  }
+
+  void run_items() {
+    const BackwardPlan plan(problem_, kv_, queries_, kv_heads_);
+    Turns turns(heads_.size(), static_cast<int64_t>(queries_.blocks.size()));
+    parallel_for(static_cast<int64_t>(plan.items().size()), problem_.threads, [&](int64_t i) {
+      try {
+        if (fits(plan.items()[i].kv_head)) run_item(plan, i, turns);
+      } catch (...) {
+        turns.fail();
+        throw;
+      }
+    });
+  }
+
+  void run_item(const BackwardPlan& plan, int64_t index, Turns& turns) {
+    const BackwardPlan::Item& item = plan.items()[index];
+    TileBlockRunner runner(kernels_, problem_, tensors_, kv_, queries_, packed_);
+    const TileSession session(kernels_);
+    runner.begin(item);
+    size_t visit_index = 0;
+    plan.for_each_visit(item, [&](const BackwardPlan::Visit& visit) {
+      runner.attend(visit);
+      if (problem_.threads == 1) return runner.add_query_gradients();
+      const uint32_t turn = plan.turns(index)[visit_index++];
+      const int64_t head = visit.head - heads_.begin;
+      turns.wait(head, visit.query_block, turn);
+      runner.add_query_gradients();
+      turns.finish(head, visit.query_block, turn);
+    });
+    runner.finish();
+  }
+
+  void run_fallback(int64_t kv_head) const {
+    const OneHead one(problem_, kv_head);
+    BackwardTensors t = tensors_;
+    for (ConstTensorView* view : {&t.q, &t.out, &t.lse, &t.dout}) *view = one.of_queries(*view);
+    for (ConstTensorView* view : {&t.k, &t.v}) *view = one.of_keys(*view);
+    t.dq = one.of_queries(t.dq);
+    t.dk = one.of_keys(t.dk);
+    t.dv = one.of_keys(t.dv);
+    fallback_.backward(one.problem(), t);
+  }
+
+  const TileKernels& kernels_;
+  const Backend& fallback_;
+  const AttentionProblem& problem_;
+  const BackwardTensors& tensors_;
+  const KvBlocks& kv_;
+  const QueryBlocks& queries_;
+  const Range kv_heads_, heads_;
+  TileHeads fitting_;
+  TileQueries packed_;
+};
+
+}  // namespace
+
+void tile_backward(const TileKernels& kernels, const Backend& fallback, const AttentionProblem& problem,
+                   const BackwardTensors& tensors) {
+  const KvBlocks kv(problem.tiles, kKeysPerTileBlock);
+  const QueryBlocks queries(problem.tiles, kPairRows, kMaxQueryPairs);
+  const int64_t per_head = TileQueries::floats_per_panel(problem.shape) * problem.group() *
+                           static_cast<int64_t>(queries.panels.size());
+  const int64_t heads_at_once =
+      std::clamp<int64_t>(per_head ? kWorkspaceFloats / per_head : 1, 1, problem.shape.kv_heads);
+  for (int64_t head = 0; head < problem.shape.kv_heads; head += heads_at_once)
+    HeadBatch(kernels, fallback, problem, tensors, kv, queries,
+              {head, std::min(head + heads_at_once, problem.shape.kv_heads)})
+        .run();
+}
+
+}  // namespace counterpoise

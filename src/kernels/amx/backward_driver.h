@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/amx/tile_kernels.h"
+#include "kernels/backend.h"
+
+namespace counterpoise {
+
+// FlashAttention backward (Dao et al. 2022) with bfloat16 products, in the order of simd/backward_driver.h:
+// q, k, v and dout are bfloat16. Heads whose values do not fit (TileHeads) go to `fallback`.
+void tile_backward(const TileKernels& kernels, const Backend& fallback, const AttentionProblem& problem,
+                   const BackwardTensors& tensors);
+
+}  // namespace counterpoise
