@@ -149,6 +149,8 @@ struct ErrorSummary {
   double median = 0, p90 = 0, worst = 0;
 };
 ErrorSummary summarise_errors(std::span<const double> predicted, std::span<const double> measured);
+// Of errors that are taken already.
+ErrorSummary summarise_errors(std::vector<double> errors);
 
 // Errors of `measurements` each predicted by a fit to the other folds (row i is in fold i % folds).
 ErrorSummary cross_validate(std::span<const Measurement> measurements, const FitOptions& options,

@@ -86,10 +86,22 @@ struct Law {
   double share_below_2 = 0;                 // P(max / min < 2), strictly
 };
 
+// The laws at one CP degree of a sweep, to stand beside CpResult.
+struct LawRow {
+  int64_t cp = 1;
+  Law all;  // ranks / cp groups; mean and variance are of a group's time in a step, in the profile's unit
+  std::optional<Law> fixed;  // 8 groups, whatever the CP; absent where a stream is shorter than such a step
+  // Within-step variance and CV^2 over those at CP = 1, prices at this CP included, as simulate reports them;
+  // absent with one group and where CP = 1 has no variance.
+  std::optional<double> variance_ratio, cv2_ratio, fixed_variance_ratio;
+};
+
 // Independent windows (shuffled). windows, groups >= 1, else kUsage. At CP = c, price one rank's share at c
 // and ask for c windows.
 Law law_of(const CostDistribution& window, int64_t windows, int64_t groups);
 Law law_of(std::span<const double> window_costs, int64_t windows, int64_t groups);
+// The same with mean_of_windows(window, windows) at hand: most of the work where groups differ alone.
+Law law_of(const CostDistribution& window, const CostDistribution& mean, int64_t windows, int64_t groups);
 
 // Windows in stream order: a group's windows are neighbours, and so are the groups of a step. variance_ratio
 // is corrected by the autocorrelation within and between groups; max and min are expectations over every

@@ -2,22 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "counterpoise/law.h"
 #include "counterpoise/simulate.h"
 
 namespace counterpoise {
-
-// The laws at one CP degree of a sweep, to stand beside CpResult.
-struct LawRow {
-  int64_t cp = 1;
-  Law all;  // ranks / cp groups; mean and variance are of a group's time in a step, in the profile's unit
-  std::optional<Law> fixed;  // 8 groups, whatever the CP; absent where a stream is shorter than such a step
-  // Within-step variance and CV^2 over those at CP = 1, prices at this CP included, as simulate reports them;
-  // absent with one group and where CP = 1 has no variance.
-  std::optional<double> variance_ratio, cv2_ratio, fixed_variance_ratio;
-};
 
 struct LawSweep {
   std::vector<LawRow> rows;  // one per config.cp
@@ -33,6 +24,12 @@ struct LawSweep {
 };
 
 inline constexpr int64_t kLawWindows = int64_t{1} << 17;  // unless asked for, and documents are not tiny
+
+// The laws of windows that are priced already, one row per entry of `cp`, which begins with 1: what ratios
+// are to. costs[j] holds what one rank's share of each window costs at cp[j], in stream order where config
+// says so, of one step at least. Reads ranks, regime, window_order and threads of `config`.
+std::vector<LawRow> law_rows(std::span<const int64_t> cp, std::vector<std::vector<double>> costs,
+                             const SimulationConfig& config);
 
 // The laws for the configuration that `simulate` would run (its steps, sync and memory do not matter): cuts
 // up to `windows` windows as the simulator does, prices them, and takes the laws of what they cost, with the

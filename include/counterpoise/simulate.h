@@ -112,8 +112,8 @@ struct CpResult {
   GroupStatistics all;                     // G = ranks / cp groups
   std::optional<Estimate> variance_ratio;  // to CP = 1; absent when either variance is
   std::optional<Estimate> cv2_ratio;
-  std::optional<Law> law;  // for the groups of `all`; absent without laws
-  GroupStatistics fixed;   // 8 groups of cp windows, whatever the CP
+  std::optional<LawRow> law;  // of the same groups; absent without laws
+  GroupStatistics fixed;      // 8 groups of cp windows, whatever the CP
   std::optional<Estimate> fixed_variance_ratio;
   int64_t tokens_per_rank = 0;  // held at once: window/cp, or the whole window when windows grow
   int64_t bytes_per_rank = 0;

@@ -13,7 +13,8 @@ namespace counterpoise {
 // One row of a comparison of predictions with measurements.
 struct ValidationCase {
   std::string label;
-  double measured = 0, predicted = 0;  // in the part's unit
+  double measured = 0, predicted = 0;         // in the part's unit
+  std::optional<double> standard_error = {};  // of `measured`, where it was drawn
 };
 
 // Predictions of one part of the world against measurements that did not make them.
@@ -27,11 +28,14 @@ struct ValidationPart {
   std::vector<ValidationCase> worst;      // of the test rows, worst first
   std::vector<ValidationCase> anomalies;  // rows of either part that every smooth model misses, worst first
   std::string note;                       // repeat noise and the like
-  std::optional<double> most_median, most_p90;  // thresholds on `test`
+  bool differences = false;  // errors are |predicted - measured| (of shares), else |predicted / measured - 1|
+  std::optional<double> worst_deviation;  // largest error of a drawn row, in its standard errors
 
-  bool passed() const {
-    return (!most_median || test.median <= *most_median) && (!most_p90 || test.p90 <= *most_p90);
-  }
+  // Thresholds: on `test`, and on worst_deviation.
+  std::optional<double> most_median, most_p90, most_worst, most_deviation;
+
+  double error_of(const ValidationCase& one) const;
+  bool passed() const;
 };
 
 // Parts that compare against published tables under `data_folder`/calibration; a part whose table is absent

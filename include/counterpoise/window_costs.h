@@ -7,12 +7,18 @@
 
 #include "counterpoise/document_stream.h"
 #include "counterpoise/lengths.h"
+#include "counterpoise/profile.h"
 #include "counterpoise/windows.h"
 
 namespace counterpoise {
 
 // Attention time of one rank's share of a causal document piece of `length` tokens split over `cp` ranks.
 using PieceTime = std::function<double(int64_t length, int64_t cp)>;
+
+// That time under a profile, which must outlive it.
+inline PieceTime piece_time_of(const Profile& profile) {
+  return [&profile](int64_t length, int64_t cp) { return profile.piece_time(length, cp); };
+}
 
 // Costs of a stream of windows: row w holds the cost of window w at each cp of `cp`.
 struct WindowCosts {

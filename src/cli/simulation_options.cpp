@@ -10,14 +10,13 @@ CLI::Option* add_text_option(CLI::App& verb, const std::string& name, std::strin
   return verb.add_option(name, value, help)->capture_default_str();
 }
 
-void SimulationOptions::add_to(CLI::App& verb) {
+void SimulationOptions::add_windows_to(CLI::App& verb) {
   add_text_option(verb, "--ranks", ranks, "Data-parallel x context-parallel ranks; windows per step")
       ->type_name("N");
   add_text_option(verb, "--cp", cp, "Context-parallel degrees to compare, each dividing --ranks")
       ->type_name("LIST");
   add_text_option(verb, "--window", window, "Tokens of one packed sequence (max sequence length)")
       ->type_name("SIZE");
-  add_text_option(verb, "--steps", steps, "Optimizer steps to simulate")->type_name("N");
   add_text_option(verb, "--pack", pack, "Packing: concat, next_fit, best_fit_decreasing, one_document")
       ->type_name("POLICY");
   add_text_option(verb, "--long", long_documents, "Documents above the window: split, truncate, drop")
@@ -35,21 +34,26 @@ void SimulationOptions::add_to(CLI::App& verb) {
   add_text_option(verb, "--regime", regime,
                   "fixed: the same windows at every CP; grow: one window of CP x --window tokens per group")
       ->type_name("REGIME");
+  add_text_option(verb, "--profile", profile, "What attention costs: area, h100-fa3, or a profile file")
+      ->type_name("NAME|FILE");
+  verb.add_option("--seed", seed, "Seed of everything random")->capture_default_str();
+  verb.add_option("--threads", threads, "Threads (0: all cores); the numbers are the same for any value")
+      ->capture_default_str();
+}
+
+void SimulationOptions::add_to(CLI::App& verb) {
+  add_windows_to(verb);
+  add_text_option(verb, "--steps", steps, "Optimizer steps to simulate")->type_name("N");
   add_text_option(
       verb, "--sync", sync,
       "Where groups wait: step (at the gradient) or micro_batch (FSDP/ZeRO-3, after every window)")
       ->type_name("WHERE");
-  add_text_option(verb, "--profile", profile, "What attention costs: area, h100-fa3, or a profile file")
-      ->type_name("NAME|FILE");
   verb.add_option("--heads", memory.heads, "Query heads, for the memory column")->capture_default_str();
   verb.add_option("--kv-heads", memory.kv_heads, "Key/value heads, for the memory column")
       ->capture_default_str();
   verb.add_option("--head-dim", memory.head_dim, "Head dimension, for the memory column")
       ->capture_default_str();
-  verb.add_option("--seed", seed, "Seed of everything random")->capture_default_str();
   verb.add_flag("--no-laws", no_laws, "Leave out the closed forms beside the simulated numbers");
-  verb.add_option("--threads", threads, "Threads (0: all cores); the numbers are the same for any value")
-      ->capture_default_str();
 }
 
 SimulationConfig SimulationOptions::config() const {

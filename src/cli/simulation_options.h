@@ -29,14 +29,10 @@ struct SimulationOptions {
   bool no_laws = false;
 
   void add_to(CLI::App& verb);
+  void add_windows_to(CLI::App& verb);  // the part of them that says what a window costs: no steps, no sync
   SimulationConfig config() const;
   ProfilePtr load_profile() const { return counterpoise::load_profile(profile); }
 };
-
-// Attention time of a piece under a profile, as the simulator wants it. The profile must outlive it.
-inline PieceTime piece_time_of(const Profile& profile) {
-  return [&profile](int64_t length, int64_t cp) { return profile.piece_time(length, cp); };
-}
 
 // "--name TEXT  help (default: ...)": an option whose default is shown.
 CLI::Option* add_text_option(CLI::App& verb, const std::string& name, std::string& value,

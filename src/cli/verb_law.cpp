@@ -48,12 +48,7 @@ Examples:
 )";
 
 void add_law_options(CLI::App& sub, LawVerb& verb) {
-  SimulationOptions& o = verb.options;
-  add_text_option(sub, "--ranks", o.ranks, "Data-parallel x context-parallel ranks; windows per step")
-      ->type_name("N");
-  add_text_option(sub, "--cp", o.cp, "Context-parallel degrees to compare, each dividing --ranks")
-      ->type_name("LIST");
-  add_text_option(sub, "--window", o.window, "Tokens of one packed sequence")->type_name("SIZE");
+  verb.options.add_windows_to(sub);
   sub.add_option("--target", verb.target, "Slowdown to reach: slowest group over mean group")
       ->capture_default_str()
       ->type_name("X");
@@ -61,26 +56,6 @@ void add_law_options(CLI::App& sub, LawVerb& verb) {
          "--windows", verb.windows,
          "Windows to take the distribution of costs from (default: 128k, fewer where documents are tiny)")
       ->type_name("N");
-  add_text_option(sub, "--pack", o.pack, "Packing: concat, next_fit, best_fit_decreasing, one_document")
-      ->type_name("POLICY");
-  add_text_option(sub, "--long", o.long_documents, "Documents above the window: split, truncate, drop")
-      ->type_name("POLICY");
-  add_text_option(sub, "--look-ahead", o.look_ahead,
-                  "best_fit_decreasing: windows' worth of tokens to buffer")
-      ->type_name("N");
-  add_text_option(sub, "--order", o.order, "Documents: sample, shuffle (permutations), corpus (file order)")
-      ->type_name("ORDER");
-  add_text_option(sub, "--window-order", o.window_order,
-                  "shuffle (independent windows) or stream (a group's windows are neighbours)")
-      ->type_name("ORDER");
-  add_text_option(sub, "--regime", o.regime,
-                  "fixed: the same windows at every CP; grow: one window of CP x --window tokens per group")
-      ->type_name("REGIME");
-  add_text_option(sub, "--profile", o.profile, "What attention costs: area, h100-fa3, or a profile file")
-      ->type_name("NAME|FILE");
-  sub.add_option("--seed", o.seed, "Seed of the order documents come in")->capture_default_str();
-  sub.add_option("--threads", o.threads, "Threads (0: all cores); the numbers are the same for any value")
-      ->capture_default_str();
   sub.add_option("--json", verb.json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +10,7 @@
 #include "counterpoise/error.h"
 #include "counterpoise/numbers.h"
 #include "counterpoise/validate.h"
+#include "counterpoise/validate_laws.h"
 #include "report/json_output.h"
 #include "report/validation_report.h"
 
@@ -19,7 +20,7 @@ namespace {
 struct ValidateVerb {
   std::string data = "../shared/data";
   std::string profile, table, json;
-  std::string budget = "20s", window = "4096";
+  std::string budget = "20s", window = "4096", law_window = "8k", steps = "100000";
   std::vector<std::string> columns;
   std::string only = "all";
   CpuValidation cpu;
@@ -38,13 +39,29 @@ struct ValidateVerb {
       throw_error(ErrorKind::kUsage,
                   "--profile and --table belong together: the profile prices the table's rows");
     if (!table.empty()) return validate_profile(*load_kernel_profile(profile), table, columns);
-    if (only != "all" && only != "tables" && only != "cpu")
-      throw_error(ErrorKind::kUsage, "--only takes all, tables or cpu, not '{}'", only);
+    const std::pair<std::string, std::function<std::vector<ValidationPart>()>> sources[] = {
+        {"tables", [&] { return validate_tables(data); }},
+        {"cpu", [&] { return measure(); }},
+        {"laws", [&] { return draw(); }}};
     std::vector<ValidationPart> parts;
-    if (only != "cpu") parts = validate_tables(data);
-    if (only != "tables")
-      for (ValidationPart& part : measure()) parts.push_back(std::move(part));
+    bool known = only == "all";
+    for (const auto& [name, make] : sources) {
+      if (only != "all" && only != name) continue;
+      known = true;
+      for (ValidationPart& part : make()) parts.push_back(std::move(part));
+    }
+    if (!known) throw_error(ErrorKind::kUsage, "--only takes all, tables, cpu or laws, not '{}'", only);
     return parts;
+  }
+
+  std::vector<ValidationPart> draw() const {
+    LawValidation options;
+    options.lengths = cpu.lengths;
+    options.seed = cpu.seed;
+    options.pack.window = parse_size(law_window, "--law-window");
+    options.steps = parse_size(steps, "--steps");
+    ProgressLine line;
+    return validate_laws(options, [&](const std::string& what, double done) { line.show(what, done); });
   }
 
   std::vector<ValidationPart> measure() const {
@@ -61,6 +78,7 @@ Examples:
   counterpoise validate                                  every part; exit 1 above a threshold
   counterpoise validate --only tables --data DIR
   counterpoise validate --only cpu --lengths corpus.txt --budget 60s
+  counterpoise validate --only laws --lengths corpus.txt --law-window 32k
   counterpoise validate --profile a100 --table mine.csv --column tokens=seqlen --column forward=time_ms
 )";
 
@@ -68,15 +86,22 @@ Examples:
 
 void add_validate_verb(CLI::App& app) {
   auto verb = std::make_shared<ValidateVerb>();
-  CLI::App* sub = app.add_subcommand("validate", "Predicted against measured: this CPU and published tables");
+  CLI::App* sub =
+      app.add_subcommand("validate", "Predicted against measured: this CPU, published tables, the laws");
   sub->add_option("--data", verb->data, "Folder whose calibration/ holds the published tables")
       ->type_name("DIR")
       ->capture_default_str();
-  sub->add_option("--only", verb->only, "all, tables or cpu")->capture_default_str();
-  sub->add_option("--lengths", verb->cpu.lengths, "Document lengths of the windows measured here")
+  sub->add_option("--only", verb->only,
+                  "all, tables, cpu (measured here) or laws (closed forms against drawing)")
+      ->capture_default_str();
+  sub->add_option("--lengths", verb->cpu.lengths, "Document lengths of the windows measured and drawn here")
       ->type_name("SOURCE")
       ->capture_default_str();
-  sub->add_option("--window", verb->window, "Tokens of those windows")->capture_default_str();
+  sub->add_option("--window", verb->window, "Tokens of the windows measured")->capture_default_str();
+  sub->add_option("--law-window", verb->law_window, "Tokens of the windows drawn for the laws")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  sub->add_option("--steps", verb->steps, "Steps drawn for the laws")->type_name("N")->capture_default_str();
   sub->add_option("--budget", verb->budget, "Time for measuring here")
       ->type_name("TIME")
       ->capture_default_str();

@@ -17,9 +17,13 @@ double sorted_quantile(std::span<const double> sorted, double q) {
 
 ErrorSummary summarise_errors(std::span<const double> predicted, std::span<const double> measured) {
   CP_CHECK(predicted.size() == measured.size());
-  if (measured.empty()) return {};
   std::vector<double> errors;
   for (size_t i = 0; i < measured.size(); ++i) errors.push_back(std::abs(predicted[i] / measured[i] - 1));
+  return summarise_errors(std::move(errors));
+}
+
+ErrorSummary summarise_errors(std::vector<double> errors) {
+  if (errors.empty()) return {};
   std::sort(errors.begin(), errors.end());
   return {static_cast<int64_t>(errors.size()), sorted_quantile(errors, 0.5), sorted_quantile(errors, 0.9),
           errors.back()};

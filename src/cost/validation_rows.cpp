@@ -32,6 +32,10 @@ double interpolate_log(const Curve& curve, int64_t tokens) {
   return low->second * std::pow(high->second / low->second, part);
 }
 
+double case_error(const ValidationCase& one, bool difference) {
+  return std::abs(difference ? one.predicted - one.measured : one.predicted / one.measured - 1);
+}
+
 }  // namespace
 
 std::vector<Measurement> measurements_of(const std::vector<const AttentionRow*>& rows, Direction direction) {
@@ -54,8 +58,18 @@ std::vector<NaiveInput> naive_inputs(const std::vector<const AttentionRow*>& row
   return all;
 }
 
-std::vector<ValidationCase> worst_cases(std::vector<ValidationCase> cases, size_t count) {
-  const auto error = [](const ValidationCase& one) { return std::abs(one.predicted / one.measured - 1); };
+double ValidationPart::error_of(const ValidationCase& one) const {
+  return case_error(one, differences);
+}
+
+bool ValidationPart::passed() const {
+  const auto within = [](const std::optional<double>& most, double error) { return !most || error <= *most; };
+  return within(most_median, test.median) && within(most_p90, test.p90) && within(most_worst, test.worst) &&
+         within(most_deviation, worst_deviation.value_or(0));
+}
+
+std::vector<ValidationCase> worst_cases(std::vector<ValidationCase> cases, size_t count, bool differences) {
+  const auto error = [&](const ValidationCase& one) { return case_error(one, differences); };
   std::stable_sort(cases.begin(), cases.end(),
                    [&](const auto& a, const auto& b) { return error(a) > error(b); });
   cases.resize(std::min(cases.size(), count));

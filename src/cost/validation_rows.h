@@ -27,8 +27,9 @@ void compare_split(ValidationPart& part, const TableSplit& split, Direction dire
 void list_anomalies(ValidationPart& part, const AttentionTable& table, Direction direction,
                     const FitOptions& options);
 
-// The cases sorted by |predicted / measured - 1|, worst first, at most `count`.
-std::vector<ValidationCase> worst_cases(std::vector<ValidationCase> cases, size_t count);
+// The cases sorted by their relative error, or their difference, worst first, at most `count`.
+std::vector<ValidationCase> worst_cases(std::vector<ValidationCase> cases, size_t count,
+                                        bool differences = false);
 
 // Log-log interpolation in the token count between the nearest fitted rows of equal cp and heads (at the
 // ends along the nearest two), tested on the others.

@@ -57,6 +57,26 @@ std::string table_of(const LawSweep& sweep) {
   return table.str();
 }
 
+ordered_json law_object(const Law& law) {
+  return {{"windows_per_group", law.windows},
+          {"groups", law.groups},
+          {"mean", law.mean},
+          {"variance", law.variance},
+          {"cv", law.cv},
+          {"within_step_variance", law.within_step_variance},
+          {"effective_windows", law.effective_windows},
+          {"slowdown", law.slowdown},
+          {"wait_share", law.wait_share},
+          {"slowdown_micro_batch", law.slowdown_micro_batch},
+          {"gaussian_slowdown", law.gaussian_slowdown},
+          {"max_over_mean", {{"mean", law.max_over_mean}}},
+          {"max_over_min",
+           {{"p50", number_json(law.max_over_min_p50)},
+            {"p90", number_json(law.max_over_min_p90)},
+            {"mean", number_json(law.max_over_min_mean)},
+            {"share_below_2", law.share_below_2}}}};
+}
+
 ordered_json first_cp(const LawRow* row) {
   if (!row) return {{"cp", nullptr}, {"groups", nullptr}};
   return {{"cp", row->cp}, {"groups", row->all.groups}};
@@ -89,11 +109,7 @@ ordered_json config_object(const LawRecord& record) {
           {"order", name_of(c.order)},
           {"window_order", name_of(c.window_order)},
           {"regime", name_of(c.regime)},
-          {"profile",
-           {{"name", record.profile.info().name},
-            {"source", record.profile.info().source},
-            {"unit", record.profile.info().unit},
-            {"hash", profile_hash(record.profile)}}},
+          {"profile", profile_json(record.profile)},
           {"seed", c.seed}};
 }
 
@@ -120,40 +136,24 @@ std::string law_text(const LawRecord& record) {
          "max/min are of one step.\nCommunication is not priced here.\n";
 }
 
-ordered_json law_object(const Law& law) {
-  return {{"windows_per_group", law.windows},
-          {"groups", law.groups},
-          {"mean", law.mean},
-          {"variance", law.variance},
-          {"cv", law.cv},
-          {"within_step_variance", law.within_step_variance},
-          {"effective_windows", law.effective_windows},
-          {"slowdown", law.slowdown},
-          {"wait_share", law.wait_share},
-          {"slowdown_micro_batch", law.slowdown_micro_batch},
-          {"gaussian_slowdown", law.gaussian_slowdown},
-          {"max_over_mean", {{"mean", law.max_over_mean}}},
-          {"max_over_min",
-           {{"p50", number_json(law.max_over_min_p50)},
-            {"p90", number_json(law.max_over_min_p90)},
-            {"mean", number_json(law.max_over_min_mean)},
-            {"share_below_2", law.share_below_2}}}};
+ordered_json law_row_json(const LawRow& row) {
+  ordered_json object = {{"cp", row.cp}};
+  object.update(law_object(row.all));
+  object["variance_ratio"] = number_json(row.variance_ratio);
+  object["cv2_ratio"] = number_json(row.cv2_ratio);
+  object["one_over_cp"] = 1.0 / static_cast<double>(row.cp);
+  object["fixed_groups"] = nullptr;
+  if (row.fixed) {
+    object["fixed_groups"] = law_object(*row.fixed);
+    object["fixed_groups"]["variance_ratio"] = number_json(row.fixed_variance_ratio);
+  }
+  return object;
 }
 
 ordered_json law_json(const LawRecord& record) {
   ordered_json results = ordered_json::array();
   for (const LawRow& row : record.sweep.rows) {
-    ordered_json object = {{"cp", row.cp}};
-    object.update(law_object(row.all));
-    object["variance_ratio"] = number_json(row.variance_ratio);
-    object["cv2_ratio"] = number_json(row.cv2_ratio);
-    object["one_over_cp"] = 1.0 / static_cast<double>(row.cp);
-    object["fixed_groups"] = nullptr;
-    if (row.fixed) {
-      object["fixed_groups"] = law_object(*row.fixed);
-      object["fixed_groups"]["variance_ratio"] = number_json(row.fixed_variance_ratio);
-    }
-    results.push_back(object);
+    results.push_back(law_row_json(row));
   }
   return {{"config", config_object(record)},
           {"lengths", lengths_object(record)},

@@ -33,8 +33,8 @@ std::string law_text(const LawRecord& record);
 // The body of schema counterpoise/law: config, lengths, results[], answers, sentences[].
 nlohmann::ordered_json law_json(const LawRecord& record);
 
-// Parts that other reports show: one law, as an object; and the findings, one sentence each.
-nlohmann::ordered_json law_object(const Law& law);
+// Parts that other reports show: the laws at one CP, as an object; and the findings, one sentence each.
+nlohmann::ordered_json law_row_json(const LawRow& row);
 std::vector<std::string> law_sentences(const LawRecord& record);
 // Why the variance of these lengths' costs says little; empty where it does mean something.
 std::string tail_sentence(const LengthSummary& summary);

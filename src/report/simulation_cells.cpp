@@ -20,7 +20,15 @@ std::string number_cell(const std::optional<double>& value, int decimals) {
   return value ? fmt::format("{:.{}f}", *value, decimals) : "-";
 }
 
-std::string law_slowdown_cell(const std::optional<Law>& law, Sync sync) {
+std::string law_slowdown_cell(const CpResult& result, Sync sync) {
+  return law_slowdown_cell(result.law ? &result.law->all : nullptr, sync);
+}
+
+std::string law_variance_cell(const CpResult& result) {
+  return result.law ? number_cell(result.law->variance_ratio, 3) : "-";
+}
+
+std::string law_slowdown_cell(const Law* law, Sync sync) {
   return law ? fmt::format("{:.3f}", sync == Sync::kStep ? law->slowdown : law->slowdown_micro_batch) : "-";
 }
 

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/law_report.h"
 #include "report/simulation_report.h"
 
 namespace counterpoise {
@@ -58,21 +59,6 @@ ordered_json account_json(const PackAccount& a) {
 
 }  // namespace
 
-ordered_json law_json(const std::optional<Law>& law) {
-  if (!law) return nullptr;
-  return {{"variance_ratio", law->variance_ratio},
-          {"effective_windows", law->effective_windows},
-          {"slowdown", law->slowdown},
-          {"slowdown_micro_batch", law->slowdown_micro_batch},
-          {"gaussian_slowdown", law->gaussian_slowdown},
-          {"max_over_mean", law->max_over_mean},
-          {"max_over_min",
-           {{"p50", number_json(law->max_over_min_p50)},
-            {"p90", number_json(law->max_over_min_p90)},
-            {"mean", number_json(law->max_over_min_mean)},
-            {"share_below_2", law->share_below_2}}}};
-}
-
 ordered_json cp_result_json(const CpResult& r, Sync sync) {
   ordered_json json = {{"cp", r.cp}};
   add_group_statistics(json, r.all, sync);
@@ -84,9 +70,20 @@ ordered_json cp_result_json(const CpResult& r, Sync sync) {
   add_group_statistics(fixed, r.fixed, sync);
   fixed["variance_ratio"] = estimate_json(r.fixed_variance_ratio);
   json["fixed_groups"] = fixed;
-  json["law"] = law_json(r.law);
+  json["law"] = nullptr;
+  if (r.law) {
+    json["law"] = law_row_json(*r.law);
+    json["law"]["max_over_mean"] = r.law->all.max_over_mean;  // version 1 has a number here
+  }
   json["packing"] = account_json(r.account);
   return json;
+}
+
+ordered_json profile_json(const Profile& profile) {
+  return {{"name", profile.info().name},
+          {"source", profile.info().source},
+          {"unit", profile.info().unit},
+          {"hash", profile_hash(profile)}};
 }
 
 ordered_json config_json(const SimulationRecord& record) {
@@ -103,11 +100,7 @@ ordered_json config_json(const SimulationRecord& record) {
           {"regime", name_of(c.regime)},
           {"sync", name_of(c.sync)},
           {"shard", "ideal"},
-          {"profile",
-           {{"name", record.profile.info().name},
-            {"source", record.profile.info().source},
-            {"unit", record.profile.info().unit},
-            {"hash", profile_hash(record.profile)}}},
+          {"profile", profile_json(record.profile)},
           {"memory_shape",
            {{"heads", c.memory.heads},
             {"kv_heads", c.memory.kv_heads},

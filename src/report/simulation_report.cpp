@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "counterpoise/length_summary.h"
 #include "counterpoise/numbers.h"
+#include "report/law_report.h"
 #include "report/text_table.h"
 
 namespace counterpoise {
@@ -48,6 +50,8 @@ std::string notes(const SimulationRecord& record) {
     text += fmt::format(
         "The file was read {:.3g} times: {:.0f} distinct steps; intervals are widened accordingly.\n",
         *record.result.corpus_passes, record.result.distinct_steps);
+  const std::string tail = record.config.laws ? tail_sentence(summarise(record.lengths)) : "";
+  if (!tail.empty()) text += tail + "\n";
   for (const CpResult& r : record.result.results)
     if (extrapolated(record.profile, record.config, r.cp))
       text += fmt::format("CP = {}: the profile is extrapolated, splitting was not measured there.\n", r.cp);
@@ -68,6 +72,7 @@ std::string main_table(const SimulationRecord& record) {
                    {"groups"},
                    {"variance ratio"},
                    {"1/CP"},
+                   {"law"},
                    {"CV² ratio"},
                    {"max/min"},
                    {"p90"},
@@ -81,25 +86,27 @@ std::string main_table(const SimulationRecord& record) {
     const GroupStatistics& s = r.all;
     const std::optional<double> wait = s.wait_share(sync);
     table.add_row({fmt::format("{}", r.cp), fmt::format("{}", s.groups), estimate_cell(r.variance_ratio),
-                   fmt::format("{:.3f}", 1.0 / static_cast<double>(r.cp)), estimate_cell(r.cv2_ratio),
-                   number_cell(s.max_over_min.p50), number_cell(s.max_over_min.p90),
-                   percent_cell(s.max_over_min.share_below_2), number_cell(s.slowdown(sync), 3),
-                   law_slowdown_cell(r.law, sync), percent_cell(wait), bar(wait.value_or(0), 12),
-                   format_bytes(static_cast<double>(r.bytes_per_rank))});
+                   fmt::format("{:.3f}", 1.0 / static_cast<double>(r.cp)), law_variance_cell(r),
+                   estimate_cell(r.cv2_ratio), number_cell(s.max_over_min.p50),
+                   number_cell(s.max_over_min.p90), percent_cell(s.max_over_min.share_below_2),
+                   number_cell(s.slowdown(sync), 3), law_slowdown_cell(r, sync), percent_cell(wait),
+                   bar(wait.value_or(0), 12), format_bytes(static_cast<double>(r.bytes_per_rank))});
   }
   return table.str();
 }
 
 // The same number of groups at every CP, so that averaging and the shrinking number of groups are told apart.
 std::string fixed_groups_table(const SimulationRecord& record) {
-  TextTable table({{"CP"}, {"groups"}, {"variance ratio"}, {"max/min"}, {"p90"}, {"< 2"}, {"slowdown"}});
+  TextTable table(
+      {{"CP"}, {"groups"}, {"variance ratio"}, {"max/min"}, {"p90"}, {"< 2"}, {"slowdown"}, {"law"}});
   for (const CpResult& r : record.result.results) {
     const GroupStatistics& s = r.fixed;
     if (s.steps == 0) continue;
     table.add_row({fmt::format("{}", r.cp), fmt::format("{}", s.groups),
                    estimate_cell(r.fixed_variance_ratio), number_cell(s.max_over_min.p50),
                    number_cell(s.max_over_min.p90), percent_cell(s.max_over_min.share_below_2),
-                   number_cell(s.slowdown(record.config.sync), 3)});
+                   number_cell(s.slowdown(record.config.sync), 3),
+                   law_slowdown_cell(r.law && r.law->fixed ? &*r.law->fixed : nullptr, record.config.sync)});
   }
   return table.str();
 }
@@ -114,7 +121,8 @@ std::string simulation_text(const SimulationRecord& record) {
          fmt::format(
              "max/min = slowest over fastest group of a step (median); slowdown = slowest over mean group, "
              "summed over steps;\n"
-             "law = the same in closed form; wait = the share of rank time spent waiting. Memory: q, k, v, "
+             "law = variance ratio and slowdown in closed form; wait = the share of rank time spent waiting. "
+             "Memory: q, k, v, "
              "out, lse of one\n"
              "layer held at once ({} heads, {} kv heads of {}, {} bytes). Communication is not priced "
              "here.\n",

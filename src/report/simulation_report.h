@@ -29,14 +29,17 @@ nlohmann::ordered_json simulation_json(const SimulationRecord& record);
 // One entry of results[], also used by study.
 nlohmann::ordered_json cp_result_json(const CpResult& result, Sync sync);
 nlohmann::ordered_json estimate_json(const std::optional<Estimate>& estimate);
-nlohmann::ordered_json law_json(const std::optional<Law>& law);
 nlohmann::ordered_json number_json(const std::optional<double>& value);
 nlohmann::ordered_json config_json(const SimulationRecord& record);
+nlohmann::ordered_json profile_json(const Profile& profile);
 
 // "0.126 ± 0.012", "-" where absent.
 std::string estimate_cell(const std::optional<Estimate>& estimate);
 std::string number_cell(const std::optional<double>& value, int decimals = 2);
-std::string law_slowdown_cell(const std::optional<Law>& law, Sync sync);
+// "-" where there is no law.
+std::string law_slowdown_cell(const Law* law, Sync sync);
+std::string law_slowdown_cell(const CpResult& result, Sync sync);
+std::string law_variance_cell(const CpResult& result);
 std::string percent_cell(const std::optional<double>& share);
 // What became of the tokens: dropped, cut, padded; empty when nothing was lost or padded.
 std::string account_sentence(const PackAccount& account);

@@ -50,10 +50,10 @@ std::string setting_lines(const StudyRecord& record) {
       100 * study.profile_error, measured_part(study.measured), format_seconds(study.measured.seconds));
 }
 
-std::string variance_table(const Study& study) {
+std::string variance_table(const Study& study, WindowOrder order) {
   TextTable table({{"CP"},
                    {"groups"},
-                   {"1/CP"},
+                   {order == WindowOrder::kStream ? "law" : "1/CP"},  // neighbours do not fall as 1/CP
                    {"variance ratio: work"},
                    {"seconds, simulated"},
                    {"measured"},
@@ -63,7 +63,8 @@ std::string variance_table(const Study& study) {
     const CpResult& s = study.simulated.results[j];
     const MeasuredCp& m = study.measured.results[j];
     table.add_row({fmt::format("{}", s.cp), fmt::format("{}", s.all.groups),
-                   fmt::format("{:.3f}", 1.0 / static_cast<double>(s.cp)),
+                   order == WindowOrder::kStream ? law_variance_cell(study.work.results[j])
+                                                 : fmt::format("{:.3f}", 1.0 / static_cast<double>(s.cp)),
                    estimate_cell(study.work.results[j].variance_ratio), estimate_cell(s.variance_ratio),
                    estimate_cell(m.variance_ratio), estimate_cell(s.cv2_ratio), estimate_cell(m.cv2_ratio)});
   }
@@ -92,7 +93,7 @@ std::string spread_table(const StudyRecord& record) {
     table.add_row({fmt::format("{}", s.cp), number_cell(s.all.max_over_min.p50),
                    number_cell(m.max_over_min.p50), percent_cell(s.all.max_over_min.share_below_2),
                    percent_cell(m.max_over_min.share_below_2), number_cell(s.all.slowdown_step, 3),
-                   number_cell(m.slowdown_step, 3), law_slowdown_cell(s.law, Sync::kStep),
+                   number_cell(m.slowdown_step, 3), law_slowdown_cell(s, Sync::kStep),
                    number_cell(s.all.slowdown_micro_batch, 3), percent_cell(wait), bar(wait.value_or(0), 10),
                    format_bytes(static_cast<double>(s.bytes_per_rank))});
   }
@@ -141,7 +142,8 @@ std::string variants_table(const Study& study) {
 
 std::string study_text(const StudyRecord& record) {
   std::string text = lengths_line(record.lengths) + setting_lines(record) +
-                     "\nHow the variance of group time falls\n\n" + variance_table(record.study) +
+                     "\nHow the variance of group time falls\n\n" +
+                     variance_table(record.study, record.config.simulation.window_order) +
                      "\nHow long the fast groups wait for the slowest\n\n" + spread_table(record) + "\n";
   text += "Predicted against measured group times\n\n" + agreement_table(record.study) + "\n";
   if (!record.study.variants.empty())

@@ -8,6 +8,7 @@
 
 #include "counterpoise/numbers.h"
 #include "report/calibration_report.h"
+#include "report/simulation_report.h"
 #include "report/text_table.h"
 
 namespace counterpoise {
@@ -18,13 +19,16 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kAnomaliesShown = 10;
 
 std::string quantity(const ValidationPart& part, double value) {
-  return part.unit == "s" ? format_seconds(value) : fmt::format("{:.4g} {}", value, part.unit);
+  if (part.unit == "s") return format_seconds(value);
+  return fmt::format("{:.4g}{}{}", value, part.unit.empty() ? "" : " ", part.unit);
 }
 
 std::string threshold_cell(const ValidationPart& part) {
   std::vector<std::string> limits;
   if (part.most_median) limits.push_back("median " + error_cell(*part.most_median));
   if (part.most_p90) limits.push_back("p90 " + error_cell(*part.most_p90));
+  if (part.most_worst) limits.push_back("worst " + error_cell(*part.most_worst));
+  if (part.most_deviation) limits.push_back(fmt::format("{} standard errors", *part.most_deviation));
   return limits.empty() ? "none" : fmt::format("{}", fmt::join(limits, ", "));
 }
 
@@ -37,16 +41,23 @@ std::string best_naive_cell(const ValidationPart& part) {
 
 std::string verdict_cell(const ValidationPart& part) {
   if (!part.unavailable.empty()) return "not available";
-  if (!part.most_median && !part.most_p90) return "reported";
+  if (!part.most_median && !part.most_p90 && !part.most_worst && !part.most_deviation) return "reported";
   return part.passed() ? "pass" : "FAIL";
+}
+
+std::string case_numbers(const ValidationPart& part, const ValidationCase& one) {
+  if (!one.standard_error)
+    return fmt::format("measured {}, predicted {} ({:+.0f} %)", quantity(part, one.measured),
+                       quantity(part, one.predicted), 100 * (one.predicted / one.measured - 1));
+  return fmt::format("drawn {:.5g} ± {:.2g}, predicted {:.5g}{}{} (off by {:.2f} %)", one.measured,
+                     *one.standard_error, one.predicted, part.unit.empty() ? "" : " ", part.unit,
+                     100 * part.error_of(one));
 }
 
 std::string case_lines(const ValidationPart& part, const std::vector<ValidationCase>& cases, size_t most) {
   std::string text;
   for (size_t i = 0; i < std::min(cases.size(), most); ++i)
-    text += fmt::format("    {}: measured {}, predicted {} ({:+.0f} %)\n", cases[i].label,
-                        quantity(part, cases[i].measured), quantity(part, cases[i].predicted),
-                        100 * (cases[i].predicted / cases[i].measured - 1));
+    text += fmt::format("    {}: {}\n", cases[i].label, case_numbers(part, cases[i]));
   return text;
 }
 
@@ -55,6 +66,10 @@ std::string details(const ValidationPart& part) {
   if (!part.unavailable.empty()) return text + fmt::format("  not available: {}\n", part.unavailable);
   text += fmt::format("  {}\n", part.split);
   if (!part.note.empty()) text += fmt::format("  {}\n", part.note);
+  if (part.worst_deviation)
+    text +=
+        fmt::format("  worst error {:.2f} %; the row furthest from the draw is {:.1f} standard errors off\n",
+                    100 * part.test.worst, *part.worst_deviation);
   for (const NaiveError& naive : part.naive)
     text += fmt::format("  {} alone: median {}, p90 {}\n", naive.name, error_cell(naive.error.median),
                         error_cell(naive.error.p90));
@@ -75,7 +90,10 @@ Json error_object(const ErrorSummary& error) {
 Json cases_json(const std::vector<ValidationCase>& cases) {
   Json list = Json::array();
   for (const ValidationCase& one : cases)
-    list.push_back({{"label", one.label}, {"measured", one.measured}, {"predicted", one.predicted}});
+    list.push_back({{"label", one.label},
+                    {"measured", one.measured},
+                    {"predicted", one.predicted},
+                    {"standard_error", number_json(one.standard_error)}});
   return list;
 }
 
@@ -90,8 +108,11 @@ Json part_json(const ValidationPart& part) {
   json["fit"] = part.fit.rows > 0 ? error_object(part.fit) : Json(nullptr);
   json["test"] = error_object(part.test);
   for (const NaiveError& naive : part.naive) json["naive"][naive.name] = error_object(naive.error);
-  json["threshold"] = {{"median", part.most_median ? Json(*part.most_median) : Json(nullptr)},
-                       {"p90", part.most_p90 ? Json(*part.most_p90) : Json(nullptr)}};
+  json["worst_deviation"] = number_json(part.worst_deviation);
+  json["threshold"] = {{"median", number_json(part.most_median)},
+                       {"p90", number_json(part.most_p90)},
+                       {"worst", number_json(part.most_worst)},
+                       {"deviation", number_json(part.most_deviation)}};
   json["passed"] = part.passed();
   json["note"] = part.note;
   json["worst"] = cases_json(part.worst);

@@ -74,7 +74,12 @@ void check_target(double target) {
 
 Law law_of(const CostDistribution& window, int64_t windows, int64_t groups) {
   check_layout(windows, groups);
-  Law law = assemble(window, mean_of_windows(window, windows), windows, groups);
+  return law_of(window, mean_of_windows(window, windows), windows, groups);
+}
+
+Law law_of(const CostDistribution& window, const CostDistribution& mean, int64_t windows, int64_t groups) {
+  check_layout(windows, groups);
+  Law law = assemble(window, mean, windows, groups);
   set_variance(law, window.variance() / static_cast<double>(windows));
   law.within_step_variance = law.variance;
   law.variance_ratio = 1 / static_cast<double>(windows);

@@ -62,13 +62,17 @@ struct Laws {
 Laws laws_at(std::span<const double> costs, int64_t windows, int64_t groups, bool stream) {
   if (stream) {
     Laws laws{law_of_stream(costs, windows, groups), {}};
-    if (static_cast<int64_t>(costs.size()) >= windows * kFixedGroups) {
+    if (groups == kFixedGroups) {
+      laws.fixed = laws.all;
+    } else if (static_cast<int64_t>(costs.size()) >= windows * kFixedGroups) {
       laws.fixed = law_of_stream(costs, windows, kFixedGroups);
     }
     return laws;
   }
   const CostDistribution window = cost_distribution(costs);
-  return {law_of(window, windows, groups), law_of(window, windows, kFixedGroups)};
+  const CostDistribution mean = mean_of_windows(window, windows);
+  const Law all = law_of(window, mean, windows, groups);
+  return {all, groups == kFixedGroups ? all : law_of(window, mean, windows, kFixedGroups)};
 }
 
 std::optional<double> ratio(double value, double base) {
@@ -107,6 +111,22 @@ std::vector<LawSweep::Need> needs_of(const std::vector<double>& costs, int64_t r
 
 }  // namespace
 
+std::vector<LawRow> law_rows(std::span<const int64_t> cp, std::vector<std::vector<double>> costs,
+                             const SimulationConfig& config) {
+  CP_CHECK(!cp.empty() && cp.front() == 1 && costs.size() == cp.size());
+  std::vector<Laws> laws(cp.size());
+  parallel_for(static_cast<int64_t>(laws.size()), config.threads, [&](int64_t i) {
+    const auto j = static_cast<size_t>(i);
+    const int64_t per_group = config.regime == Regime::kFixed ? cp[j] : 1;
+    // A group's time is the sum over its windows: the mean of as many, each so many times as costly.
+    for (double& cost : costs[j]) cost *= static_cast<double>(per_group);
+    laws[j] = laws_at(costs[j], per_group, config.ranks / cp[j], config.window_order == WindowOrder::kStream);
+  });
+  std::vector<LawRow> rows;
+  for (size_t j = 0; j < cp.size(); ++j) rows.push_back(row_of(cp[j], laws[j], laws.front()));
+  return rows;
+}
+
 LawSweep law_sweep(const Lengths& lengths, const PieceTime& piece_time, const SimulationConfig& config,
                    std::optional<double> target, std::optional<int64_t> windows) {
   check_config(config);
@@ -121,24 +141,14 @@ LawSweep law_sweep(const Lengths& lengths, const PieceTime& piece_time, const Si
                 "use fewer --ranks, a smaller --window, more --windows or --order sample",
                 lengths.source, priced, config.pack.window, config.ranks, config.ranks);
   }
-  std::vector<Laws> laws(columns.cp.size());
-  parallel_for(static_cast<int64_t>(laws.size()), config.threads, [&](int64_t i) {
-    const auto j = static_cast<size_t>(i);
-    const int64_t per_group = config.regime == Regime::kFixed ? columns.cp[j] : 1;
-    // A group's time is the sum over its windows: the mean of as many, each so many times as costly.
-    for (double& cost : columns.costs[j]) cost *= static_cast<double>(per_group);
-    laws[j] = laws_at(columns.costs[j], per_group, config.ranks / columns.cp[j],
-                      config.window_order == WindowOrder::kStream);
-  });
   LawSweep sweep;
   sweep.windows = priced;
   sweep.account = columns.account;
-  for (size_t j = columns.cp.size() - config.cp.size(); j < columns.cp.size(); ++j) {
-    sweep.rows.push_back(row_of(columns.cp[j], laws[j], laws.front()));
-  }
   if (target && config.regime == Regime::kFixed) {
     sweep.needs = needs_of(columns.costs.front(), config.ranks, *target, config);
   }
+  sweep.rows = law_rows(columns.cp, std::move(columns.costs), config);
+  sweep.rows.erase(sweep.rows.begin(), sweep.rows.end() - static_cast<ptrdiff_t>(config.cp.size()));
   return sweep;
 }
 

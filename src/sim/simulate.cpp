@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "counterpoise/error.h"
+#include "counterpoise/law_sweep.h"
 #include "counterpoise/parallel.h"
 #include "sim/step_series.h"
 
@@ -48,20 +49,17 @@ StepSeries step_series(const WindowCosts& costs, size_t column, int64_t groups, 
   return series;
 }
 
-// What the closed forms say of the same groups, from the window costs alone.
-std::optional<Law> law_of_column(const WindowCosts& costs, size_t column, int64_t groups, int64_t per_group,
-                                 const SimulationConfig& config) {
-  constexpr size_t kLawWindows = 65536;  // enough for a per cent, little beside a long simulation
+// The run's first windows, whose laws stand beside it: 65536 are enough for a per cent and little beside a
+// long simulation.
+std::vector<double> law_windows(const WindowCosts& costs, size_t column, const SimulationConfig& config) {
   std::vector<double> windows = costs.column(column);
-  windows.resize(std::min(windows.size(), kLawWindows));
-  if (!config.laws || windows.size() < static_cast<size_t>(per_group)) return std::nullopt;
-  return config.window_order == WindowOrder::kStream ? law_of_stream(windows, per_group, groups)
-                                                     : law_of(windows, per_group, groups);
+  windows.resize(std::min(windows.size(), std::max(size_t{65536}, static_cast<size_t>(config.ranks))));
+  return windows;
 }
 
 struct CpSeries {
   StepSeries all, fixed;
-  std::optional<Law> law;
+  std::vector<double> law_windows;
   PackAccount account;
 };
 
@@ -90,9 +88,19 @@ void add_series(const WindowSource& source, const PieceTime& piece_time, const S
     const int64_t groups = config.ranks / cp[column];
     parts[column] = {step_series(costs, column, groups, per_group),
                      step_series(costs, column, kFixedGroups, per_group),
-                     law_of_column(costs, column, groups, per_group, config), costs.account};
+                     config.laws ? law_windows(costs, column, config) : std::vector<double>(), costs.account};
   });
   std::move(parts.begin(), parts.end(), std::back_inserter(series));
+}
+
+// What the closed forms say of the same groups, one row per CP of the sweep; none where they are not asked
+// for.
+std::vector<LawRow> laws_beside(const std::vector<int64_t>& sweep, std::vector<CpSeries>& series,
+                                const SimulationConfig& config) {
+  if (!config.laws) return {};
+  std::vector<std::vector<double>> costs;
+  for (CpSeries& one : series) costs.push_back(std::move(one.law_windows));
+  return law_rows(sweep, std::move(costs), config);
 }
 
 std::optional<double> passes_over(const Lengths& lengths, const PackAccount& account) {
@@ -155,6 +163,7 @@ SimulationResult simulate(const Lengths& lengths, const PieceTime& piece_time, c
       if (progress) progress(static_cast<double>(series.size()) / static_cast<double>(sweep.size()));
     }
   }
+  const std::vector<LawRow> laws = laws_beside(sweep, series, config);
   result.corpus_passes = passes_over(lengths, series.front().account);
   const bool repeats = config.order == DocumentOrder::kShuffle && result.corpus_passes;
   const double repetition = repeats ? std::max(1.0, *result.corpus_passes) : 1.0;
@@ -164,7 +173,7 @@ SimulationResult simulate(const Lengths& lengths, const PieceTime& piece_time, c
     r.cp = sweep[j];
     r.account = series[j].account;
     r.all = statistics(series[j].all);
-    r.law = series[j].law;
+    if (!laws.empty()) r.law = laws[j];
     r.fixed = statistics(series[j].fixed);
     r.variance_ratio = variance_ratio(series[j].all, series.front().all, false, repetition);
     r.cv2_ratio = variance_ratio(series[j].all, series.front().all, true, repetition);

@@ -19,10 +19,6 @@ constexpr double kCalibrationShare = 0.2;  // of the budget
 constexpr int64_t kLongestCalibrated = 8192;
 constexpr int64_t kSuspectWindows = 20000;  // drawn to look for shared documents and heavy tails
 
-PieceTime piece_time(const Profile& profile) {
-  return [&profile](int64_t length, int64_t cp) { return profile.piece_time(length, cp); };
-}
-
 KernelProfilePtr measure_profile(const StudyConfig& config, const Progress& progress) {
   CalibrationOptions options;
   options.heads = config.heads;
@@ -36,7 +32,7 @@ KernelProfilePtr measure_profile(const StudyConfig& config, const Progress& prog
 // Seconds of one rank's share of a piece, mean over the ranks; with the backward pass where it is measured
 // too.
 PieceTime kernel_piece_time(const KernelProfile& profile, bool backward) {
-  if (!backward) return piece_time(profile);
+  if (!backward) return piece_time_of(profile);
   return [&profile](int64_t length, int64_t cp) {
     double seconds = profile.piece_time(length, cp);
     for (int64_t rank = 0; rank < cp; ++rank)
@@ -94,7 +90,7 @@ std::optional<SimulationResult> simulate_wide(const Lengths& lengths, const Stud
   wide.pack.window = config.wide_window;
   if (wide.order == DocumentOrder::kCorpus)
     return std::nullopt;  // a corpus read once seldom holds enough wide windows
-  return simulate(lengths, piece_time(profile), wide);
+  return simulate(lengths, piece_time_of(profile), wide);
 }
 
 }  // namespace
@@ -117,7 +113,7 @@ Study run_study(const Lengths& lengths, const StudyConfig& given, const Progress
   // Predict.
   if (progress) progress("simulating", 0);
   const ProfilePtr area = load_profile("area");
-  study.work = simulate(lengths, piece_time(*area), config.simulation);
+  study.work = simulate(lengths, piece_time_of(*area), config.simulation);
   study.simulated = simulate(lengths, time, config.simulation);
   study.wide = simulate_wide(lengths, config, *area);
   study.variants = compare_variants(lengths, time, config.simulation);
@@ -133,7 +129,7 @@ Study run_study(const Lengths& lengths, const StudyConfig& given, const Progress
   CP_CHECK(profile_hash(*study.profile) == study.profile_hash);
 
   // Conclude.
-  const Suspects suspects = find_suspects(lengths, config, piece_time(*area));
+  const Suspects suspects = find_suspects(lengths, config, piece_time_of(*area));
   study.neighbour_correlation = suspects.neighbour_correlation;
   study.tail_index = suspects.tail_index;
   study.work_judgement = judge(simulated_ratios(study.work), study.work.steps, suspects);

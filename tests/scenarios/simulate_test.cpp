@@ -16,6 +16,20 @@ TEST(SimulateCommand, PrintsAHeadlineATableAndJson) {
     EXPECT_TRUE(json["results"][1].contains(key)) << key;
   EXPECT_EQ(json["results"][1]["groups"], 8);
   EXPECT_EQ(json["results"][1]["variance_ratio"]["ci95"].size(), 2u);
+  const nlohmann::json& law = json["results"][1]["law"];
+  for (const char* key : {"variance_ratio", "effective_windows", "slowdown", "slowdown_micro_batch",
+                          "gaussian_slowdown", "max_over_mean", "cv", "within_step_variance", "wait_share"})
+    EXPECT_TRUE(law[key].is_number()) << key;
+  for (const char* key : {"p50", "p90", "mean", "share_below_2"})
+    EXPECT_TRUE(law["max_over_min"][key].is_number()) << key;
+  EXPECT_EQ(law["fixed_groups"]["groups"], 8);
+}
+
+TEST(SimulateCommand, HeavyTailsAreNamedWithTheLaws) {
+  const std::string command = "simulate 'dist:pareto(min=512,alpha=1.2,max=512k)' --steps 20 --window 64k";
+  EXPECT_NE(run_counterpoise(command).output.find("tail index of length^2"), std::string::npos);
+  EXPECT_EQ(run_counterpoise(command + " --no-laws").output.find("tail index of length^2"),
+            std::string::npos);
 }
 
 TEST(SimulateCommand, CpThatDoesNotDivideTheRanksNamesTheLegalOnes) {

@@ -86,6 +86,7 @@ TEST(Simulate, VarianceFallsAsOneOverCpForIndependentWindows) {
   SimulationConfig config;
   config.steps = 400;
   config.cp = {2, 8};
+  config.laws = false;
   int covered = 0, trials = 0;
   for (config.seed = 1; config.seed <= 60; ++config.seed) {
     for (const CpResult& r : simulate(lengths, area_share, config).results) {
@@ -100,6 +101,44 @@ TEST(Simulate, VarianceFallsAsOneOverCpForIndependentWindows) {
   // 95 % intervals over 120 runs: fewer than 105 hits has a probability below 1e-4.
   EXPECT_GE(covered, 105) << "of " << trials;
   EXPECT_LT(covered, trials) << "intervals that never miss are too wide";
+}
+
+TEST(Simulate, LawsStandBesideTheNumbersTheyPredict) {
+  Lengths lengths;
+  lengths.bins = {{1, 4096, 1.0}};
+  SimulationConfig config;
+  config.steps = 400;
+  config.cp = {2, 8};
+  // Splitting costs a tenth of the work per rank: the variance of group time no longer falls as 1/CP.
+  const auto price = [](int64_t length, int64_t cp) {
+    return area_share(length, cp) * (1 + 0.1 * static_cast<double>(cp));
+  };
+  for (const CpResult& r : simulate(lengths, price, config).results) {
+    ASSERT_TRUE(r.law && r.law->fixed) << r.cp;
+    const double factor = (1 + 0.1 * static_cast<double>(r.cp)) / 1.1;
+    EXPECT_NEAR(*r.law->variance_ratio * static_cast<double>(r.cp), factor * factor, 1e-9);
+    EXPECT_NEAR(r.variance_ratio->value / *r.law->variance_ratio, 1, 0.15);
+    EXPECT_EQ(r.law->all.groups, r.all.groups);
+    EXPECT_EQ(r.law->fixed->groups, 8);
+    EXPECT_NEAR(r.law->all.mean / r.all.mean, 1, 1e-9);  // of the same windows
+    EXPECT_NEAR(r.law->all.slowdown / *r.all.slowdown_step, 1, 0.02);
+    EXPECT_NEAR(r.law->fixed->slowdown / *r.fixed.slowdown_step, 1, 0.02);
+  }
+  config.laws = false;
+  EXPECT_FALSE(simulate(lengths, price, config).results[0].law.has_value());
+}
+
+TEST(Simulate, AStepOfVeryManyRanksHasALaw) {
+  // More windows in one step than the laws otherwise look at.
+  Lengths lengths;
+  lengths.bins = {{1, 8, 1.0}};
+  SimulationConfig config = small_config();
+  config.order = DocumentOrder::kSample;
+  config.ranks = 70000;
+  config.cp = {7000};
+  const SimulationResult result = simulate(lengths, area_share, config);
+  ASSERT_TRUE(result.results[0].law.has_value());
+  EXPECT_EQ(result.results[0].law->all.groups, 10);
 }
 
 TEST(Simulate, SameNumbersForAnyThreadCount) {
