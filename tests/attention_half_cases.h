@@ -150,19 +150,25 @@ inline void expect_half_matches(const Problem& p, const Data& data, const Runner
   const ForwardResult forward = run_forward(p, data, runner, p.dtype);
   expect_within_twice(forward.out.values(), out, oracle.out, float32.out.allowed(), "out");
   expect_close(forward.lse.values(), oracle.lse, float32.lse.allowed() + exp_error, "lse");
-  const GradientResult back = run_backward(p, data, forward, runner);
-  expect_within_twice(back.dq.values(), dq, gradients.dq, float32.dq.allowed(), "dq");
-  expect_within_twice(back.dk.values(), dk, gradients.dk, float32.dk.allowed(), "dk");
-  expect_within_twice(back.dv.values(), dv, gradients.dv, float32.dv.allowed(), "dv");
+  const Tensor delta = delta_of(data, forward);
+  const Tensor* const delta_or_out[] = {nullptr, &delta};
+  for (const Tensor* given : delta_or_out) {
+    SCOPED_TRACE(given ? "from delta" : "from out");
+    const GradientResult back = run_backward(p, data, forward, runner, 0, given);
+    expect_within_twice(back.dq.values(), dq, gradients.dq, float32.dq.allowed(), "dq");
+    expect_within_twice(back.dk.values(), dk, gradients.dk, float32.dk.allowed(), "dk");
+    expect_within_twice(back.dv.values(), dv, gradients.dv, float32.dv.allowed(), "dv");
+  }
 }
 
 // A value at one position must reach exactly the rows that see it.
-inline void expect_half_reach(const Problem& p, const Data& data, const Runner& runner) {
+inline void expect_half_reach(const Problem& p, const Data& data, const Runner& runner, bool from_delta) {
   const auto q = data.q.view(), k = data.k.view(), v = data.v.view(), dout = data.dout.view();
   const auto oracle = reference_forward<double>(p.tiles, p.shape, p.mask, q, k, v);
   const auto gradients = reference_backward<double>(p.tiles, p.shape, p.mask, q, k, v, dout, oracle);
   const ForwardResult forward = run_forward(p, data, runner);
-  const GradientResult back = run_backward(p, data, forward, runner);
+  const Tensor delta = delta_of(data, forward);
+  const GradientResult back = run_backward(p, data, forward, runner, 0, from_delta ? &delta : nullptr);
   auto expect_same_kind = [](const std::vector<double>& actual, const std::vector<double>& expected,
                              const char* name) {
     for (size_t i = 0; i < actual.size(); ++i) {

@@ -103,7 +103,8 @@ class HeadBatch {
   void run_fallback(int64_t kv_head) const {
     const OneHead one(problem_, kv_head);
     BackwardTensors t = tensors_;
-    for (ConstTensorView* view : {&t.q, &t.out, &t.lse, &t.dout}) *view = one.of_queries(*view);
+    for (ConstTensorView* view : {&t.q, &t.lse, &t.dout, has_delta(t) ? &t.delta : &t.out})
+      *view = one.of_queries(*view);
     for (ConstTensorView* view : {&t.k, &t.v}) *view = one.of_keys(*view);
     t.dq = one.of_queries(t.dq);
     t.dk = one.of_keys(t.dk);

@@ -68,8 +68,13 @@ void TileQueries::pack(int64_t index, int64_t head, TileHeads& heads) {
   set_statistics(p, rows, head, heads);
 }
 
-// lse and delta; a row without keys takes no part, whatever its out holds.
-void TileQueries::set_statistics(const Panel& p, Range rows, int64_t head, TileHeads& heads) const {
+void TileQueries::set_delta(const Panel& p, Range rows, int64_t head) const {
+  if (has_delta(tensors_)) {
+    std::fill_n(p.delta, kPairRows, 0.0f);
+    for (int64_t i = 0; i < rows.size(); ++i)
+      p.delta[i] = *static_cast<const float*>(row_address(tensors_.delta, rows.begin + i, head));
+    return;
+  }
   const ConstTensorView& out = tensors_.out;
   const int64_t columns = v_pairs_ * kPairRows;
   Buffer staging(kPairRows * columns);
@@ -77,6 +82,11 @@ void TileQueries::set_statistics(const Panel& p, Range rows, int64_t head, TileH
   for (int64_t i = 0; i < rows.size(); ++i)
     load_row(row_address(out, rows.begin + i, head), out.dtype, out.dim, staging.data() + i * columns);
   kernels_.row_dots(p.dout, staging.data(), v_pairs_, p.delta);
+}
+
+// lse and delta; a row without keys takes no part, whatever its out holds.
+void TileQueries::set_statistics(const Panel& p, Range rows, int64_t head, TileHeads& heads) const {
+  set_delta(p, rows, head);
   std::fill_n(p.lse, kPairRows, std::numeric_limits<float>::infinity());
   for (int64_t i = 0; i < rows.size(); ++i) {
     const float lse = *static_cast<const float*>(row_address(tensors_.lse, rows.begin + i, head));

@@ -28,6 +28,7 @@ class TileQueries {
   void add_query_gradients(int64_t panel, int64_t head) const;
 
  private:
+  void set_delta(const Panel& panel, Range rows, int64_t head) const;
   void set_statistics(const Panel& panel, Range rows, int64_t head, TileHeads& heads) const;
 
   const TileKernels& kernels_;
