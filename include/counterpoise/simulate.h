@@ -50,6 +50,8 @@ struct MemoryShape {
   }
 };
 
+inline constexpr int64_t kFixedGroups = 8;  // groups of the numbers that do not shrink with CP
+
 struct SimulationConfig {
   int64_t ranks = 64;
   std::vector<int64_t> cp{1, 2, 4, 8, 16};  // ascending; ratios are to CP = 1 whether listed or not
@@ -63,6 +65,10 @@ struct SimulationConfig {
   bool laws = true;  // closed forms beside the simulated numbers, from the run's first windows
   uint64_t seed = 1;
   int threads = 0;  // 0: all cores; the numbers are the same for any value
+
+  int64_t windows_per_group(int64_t c) const { return regime == Regime::kFixed ? c : 1; }
+  // `cp`, with 1 before it where it is not listed.
+  std::vector<int64_t> cp_with_baseline() const;
 };
 
 // An estimate with its 95 % confidence interval, from a jackknife over blocks of steps.
@@ -113,7 +119,7 @@ struct CpResult {
   std::optional<Estimate> variance_ratio;  // to CP = 1; absent when either variance is
   std::optional<Estimate> cv2_ratio;
   std::optional<LawRow> law;  // of the same groups; absent without laws
-  GroupStatistics fixed;      // 8 groups of cp windows, whatever the CP
+  GroupStatistics fixed;      // kFixedGroups groups of cp windows, whatever the CP
   std::optional<Estimate> fixed_variance_ratio;
   int64_t tokens_per_rank = 0;  // held at once: window/cp, or the whole window when windows grow
   int64_t bytes_per_rank = 0;

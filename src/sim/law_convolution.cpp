@@ -12,6 +12,7 @@
 
 #include "counterpoise/error.h"
 #include "sim/law_grid.h"
+#include "sim/ties.h"
 
 namespace counterpoise {
 namespace {
@@ -34,7 +35,7 @@ int64_t choose_at_most(int64_t n, int64_t k, int64_t limit) {
   return std::llround(result);
 }
 
-// All sums of c draws, one draw after another; sums within 1e-12 are the same sum, rounded differently.
+// All sums of c draws, one draw after another; sums within kTie are the same sum, rounded differently.
 CostDistribution enumerate_means(const CostDistribution& window, int64_t c) {
   std::vector<std::pair<double, double>> sums{{0, 1}}, next;
   for (int64_t draw = 0; draw < c; ++draw) {
@@ -47,7 +48,7 @@ CostDistribution enumerate_means(const CostDistribution& window, int64_t c) {
     std::sort(next.begin(), next.end());
     sums.clear();
     for (const auto& [sum, mass] : next) {
-      if (!sums.empty() && sum - sums.back().first <= 1e-12 * sum) {
+      if (!sums.empty() && sum - sums.back().first <= kTie * sum) {
         sums.back().second += mass;
       } else {
         sums.emplace_back(sum, mass);
@@ -158,7 +159,7 @@ CostDistribution mean_of_windows(const CostDistribution& window, int64_t windows
   }
   // Costs that differ by rounding only are one cost.
   const double center = window.mean();
-  if (std::sqrt(window.variance()) <= 1e-12 * center) return {{center}, {1}, {}};
+  if (std::sqrt(window.variance()) <= kTie * center) return {{center}, {1}, {}};
   const Grid grid = choose_grid(window, windows);
   CostDistribution mean = convolve_on_grid(window, windows, grid);
   if (grid.lattice) return normalised(std::move(mean));

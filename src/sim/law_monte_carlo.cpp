@@ -9,12 +9,12 @@
 #include "counterpoise/error.h"
 #include "counterpoise/parallel.h"
 #include "counterpoise/random.h"
+#include "sim/ties.h"
 
 namespace counterpoise {
 namespace {
 
 constexpr int64_t kBlock = 1000;  // steps drawn from one random stream
-constexpr double kTie = 1e-12;    // a ratio of two that rounded down is not below two
 
 // Sums over steps, of quantities whose means and errors are wanted.
 struct Sums {
@@ -37,7 +37,7 @@ struct Sums {
     over_mean += ratio, over_mean2 += ratio * ratio;
     over_min += spread, over_min2 += spread * spread;
     variance += s2, variance2 += s2 * s2;
-    below_2 += spread < 2 * (1 - kTie);
+    below_2 += spread < kBelowTwo;
     return spread;
   }
 

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/ties.h"
+
 namespace counterpoise {
 namespace {
-
-// Ratios of means carry rounding of a few ulp; anything further apart is a real difference.
-constexpr double kTie = 1e-12;
 
 size_t first_positive(const Cells& cells) {
   return static_cast<size_t>(std::upper_bound(cells.value.begin(), cells.value.end(), 0.0) -

@@ -5,6 +5,7 @@
 
 #include "counterpoise/error.h"
 #include "counterpoise/law.h"
+#include "sim/ties.h"
 
 namespace counterpoise {
 namespace {
@@ -65,7 +66,7 @@ void set_ratios(Law& law, std::vector<double> ratios) {
   double sum = 0;
   for (const double ratio : ratios) sum += ratio;
   law.max_over_min_mean = finite(sum / count);
-  const auto below = std::lower_bound(ratios.begin(), ratios.end(), 2 * (1 - 1e-12));
+  const auto below = std::lower_bound(ratios.begin(), ratios.end(), kBelowTwo);
   law.share_below_2 = static_cast<double>(below - ratios.begin()) / count;
 }
 

@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "counterpoise/error.h"
+#include "counterpoise/length_summary.h"
 #include "counterpoise/parallel.h"
 
 namespace counterpoise {
 namespace {
-
-constexpr int64_t kFixedGroups = 8;
 
 // Window costs at each CP; where windows grow, each CP has windows of its own.
 struct Columns {
@@ -20,8 +19,7 @@ struct Columns {
 
 Columns price(const Lengths& lengths, const PieceTime& piece_time, const SimulationConfig& config,
               int64_t windows) {
-  Columns columns{config.cp, {}, {}};
-  if (columns.cp.front() != 1) columns.cp.insert(columns.cp.begin(), 1);  // what ratios are to
+  Columns columns{config.cp_with_baseline(), {}, {}};
   WindowSource source{lengths, config.pack, config.order, config.seed, config.threads};
   if (config.regime == Regime::kFixed) {
     const WindowCosts costs = window_costs(source, columns.cp, piece_time, windows);
@@ -38,19 +36,9 @@ Columns price(const Lengths& lengths, const PieceTime& piece_time, const Simulat
   return columns;
 }
 
-double mean_length(const Lengths& lengths) {
-  double sum = 0, weight = 0;
-  for (const int64_t length : lengths.corpus) sum += static_cast<double>(length), weight += 1;
-  for (const LengthBin& bin : lengths.bins) {
-    sum += bin.weight * static_cast<double>(bin.lo + bin.hi) / 2;
-    weight += bin.weight;
-  }
-  return weight > 0 ? sum / weight : 0;
-}
-
 int64_t default_windows(const Lengths& lengths, int64_t window) {
   constexpr double kDocuments = 3e7, kFewest = 8192;
-  const double filled = kDocuments * mean_length(lengths) / static_cast<double>(window);
+  const double filled = kDocuments * summarise(lengths).mean / static_cast<double>(window);
   return static_cast<int64_t>(std::clamp(filled, kFewest, static_cast<double>(kLawWindows)));
 }
 
@@ -117,7 +105,7 @@ std::vector<LawRow> law_rows(std::span<const int64_t> cp, std::vector<std::vecto
   std::vector<Laws> laws(cp.size());
   parallel_for(static_cast<int64_t>(laws.size()), config.threads, [&](int64_t i) {
     const auto j = static_cast<size_t>(i);
-    const int64_t per_group = config.regime == Regime::kFixed ? cp[j] : 1;
+    const int64_t per_group = config.windows_per_group(cp[j]);
     // A group's time is the sum over its windows: the mean of as many, each so many times as costly.
     for (double& cost : costs[j]) cost *= static_cast<double>(per_group);
     laws[j] = laws_at(costs[j], per_group, config.ranks / cp[j], config.window_order == WindowOrder::kStream);
@@ -133,7 +121,7 @@ LawSweep law_sweep(const Lengths& lengths, const PieceTime& piece_time, const Si
   if (windows && *windows < 1)
     throw_error(ErrorKind::kUsage, "--windows: {}; at least 1 is needed", *windows);
   Columns columns =
-      price(lengths, piece_time, config, windows.value_or(default_windows(lengths, config.pack.window)));
+      price(lengths, piece_time, config, windows ? *windows : default_windows(lengths, config.pack.window));
   const auto priced = static_cast<int64_t>(columns.costs.front().size());
   if (priced < config.ranks) {
     throw_error(ErrorKind::kBadInput,

@@ -12,8 +12,6 @@
 namespace counterpoise {
 namespace {
 
-constexpr int64_t kFixedGroups = 8;
-
 // Whole steps of windows in the order the groups meet them: one shuffle of the run, or the stream's own
 // order.
 WindowCosts ordered_windows(WindowCosts costs, int64_t windows, const SimulationConfig& config) {
@@ -63,14 +61,10 @@ struct CpSeries {
   PackAccount account;
 };
 
-int64_t windows_per_group(const SimulationConfig& config, int64_t cp) {
-  return config.regime == Regime::kFixed ? cp : 1;
-}
-
 // One pass over the stream prices every CP of `cp`; then each is read off in groups.
 void add_series(const WindowSource& source, const PieceTime& piece_time, const SimulationConfig& config,
                 std::span<const int64_t> cp, std::vector<CpSeries>& series, int64_t& steps) {
-  const int64_t windows_per_step = config.ranks / cp.front() * windows_per_group(config, cp.front());
+  const int64_t windows_per_step = config.ranks / cp.front() * config.windows_per_group(cp.front());
   WindowCosts costs = window_costs(source, cp, piece_time, windows_per_step * config.steps);
   if (costs.windows() < windows_per_step)
     throw_error(ErrorKind::kBadInput,
@@ -84,7 +78,7 @@ void add_series(const WindowSource& source, const PieceTime& piece_time, const S
   std::vector<CpSeries> parts(cp.size());
   parallel_for(static_cast<int64_t>(cp.size()), config.threads, [&](int64_t j) {
     const size_t column = static_cast<size_t>(j);
-    const int64_t per_group = windows_per_group(config, cp[column]);
+    const int64_t per_group = config.windows_per_group(cp[column]);
     const int64_t groups = config.ranks / cp[column];
     parts[column] = {step_series(costs, column, groups, per_group),
                      step_series(costs, column, kFixedGroups, per_group),
@@ -115,12 +109,6 @@ void add_memory(CpResult& result, const SimulationConfig& config) {
   result.bytes_per_rank = result.tokens_per_rank * config.memory.bytes_per_token();
 }
 
-// Ratios are to CP = 1, so it is simulated whether asked for or not.
-std::vector<int64_t> sweep_with_baseline(std::vector<int64_t> cp) {
-  if (std::find(cp.begin(), cp.end(), 1) == cp.end()) cp.insert(cp.begin(), 1);
-  return cp;
-}
-
 std::string divisors(int64_t n) {
   std::string text;
   for (int64_t d = 1; d <= n; ++d)
@@ -129,6 +117,12 @@ std::string divisors(int64_t n) {
 }
 
 }  // namespace
+
+std::vector<int64_t> SimulationConfig::cp_with_baseline() const {
+  std::vector<int64_t> sweep = cp;
+  if (std::find(sweep.begin(), sweep.end(), 1) == sweep.end()) sweep.insert(sweep.begin(), 1);
+  return sweep;
+}
 
 void check_config(const SimulationConfig& config) {
   if (config.ranks < 1) throw_error(ErrorKind::kUsage, "--ranks: {}; at least 1 is needed", config.ranks);
@@ -151,7 +145,7 @@ SimulationResult simulate(const Lengths& lengths, const PieceTime& piece_time, c
   check_config(config);
   SimulationResult result;
   result.steps = config.steps;
-  const std::vector<int64_t> sweep = sweep_with_baseline(config.cp);
+  const std::vector<int64_t> sweep = config.cp_with_baseline();
   std::vector<CpSeries> series;
   WindowSource source{lengths, config.pack, config.order, config.seed, config.threads};
   if (config.regime == Regime::kFixed) {

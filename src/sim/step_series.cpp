@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "counterpoise/error.h"
+#include "sim/ties.h"
 
 namespace counterpoise {
 namespace {
@@ -43,7 +44,7 @@ SpreadStats spread(const StepSeries& series) {
   for (size_t s = 0; s < ratio.size(); ++s)
     ratio[s] = series.min[s] > 0 ? series.max[s] / series.min[s] : kInfinity;
   if (ratio.empty() || series.groups < 2) return {};
-  const auto below = std::count_if(ratio.begin(), ratio.end(), [](double r) { return r < 2; });
+  const auto below = std::count_if(ratio.begin(), ratio.end(), [](double r) { return r < kBelowTwo; });
   SpreadStats stats;
   stats.mean = finite_mean(ratio);
   stats.share_below_2 = static_cast<double>(below) / static_cast<double>(ratio.size());

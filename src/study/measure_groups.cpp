@@ -63,7 +63,7 @@ class Measurer {
       CpWindows& column = columns_.emplace_back();
       column.cp = c;
       column.groups = column.step_groups = simulation.ranks / c;
-      column.per_group = fixed ? c : 1;
+      column.per_group = simulation.windows_per_group(c);
       const int64_t tokens = simulation.pack.window * (fixed ? 1 : c);
       const int64_t count = std::min(config.max_measured_steps, kMostSteps) * column.per_step();
       column.windows = fixed && columns_.size() > 1

@@ -97,9 +97,7 @@ std::optional<SimulationResult> simulate_wide(const Lengths& lengths, const Stud
 
 Study run_study(const Lengths& lengths, const StudyConfig& given, const Progress& progress) {
   StudyConfig config = given;
-  std::vector<int64_t>& cp = config.simulation.cp;
-  if (std::find(cp.begin(), cp.end(), 1) == cp.end())
-    cp.insert(cp.begin(), 1);  // everything is relative to it
+  config.simulation.cp = config.simulation.cp_with_baseline();  // everything is relative to CP = 1
   check_config(config.simulation);
   Study study;
 

@@ -195,6 +195,14 @@ TEST(Simulate, RefusesWhatCannotBe) {
   EXPECT_EQ(kind_of(corpus({5, 6, 2}), config), static_cast<ErrorKind>(0));
 }
 
+TEST(StepSeries, ARatioOfExactlyTwoIsNotBelowTwo) {
+  StepSeries series;
+  series.groups = 2;
+  series.add_step(std::vector<double>{0.1 + 0.2, 0.6}, 1);  // 0.1 + 0.2 is above 0.3
+  series.add_step(std::vector<double>{0.3001, 0.6}, 1);
+  EXPECT_DOUBLE_EQ(*statistics(series).max_over_min.share_below_2, 0.5);
+}
+
 TEST(StepSeries, StudentQuantiles) {
   EXPECT_NEAR(student_t95(3), 3.182, 1e-3);
   EXPECT_NEAR(student_t95(7), 2.365, 2e-3);
