@@ -70,11 +70,8 @@ ordered_json law_object(const Law& law) {
           {"slowdown_micro_batch", law.slowdown_micro_batch},
           {"gaussian_slowdown", law.gaussian_slowdown},
           {"max_over_mean", {{"mean", law.max_over_mean}}},
-          {"max_over_min",
-           {{"p50", number_json(law.max_over_min_p50)},
-            {"p90", number_json(law.max_over_min_p90)},
-            {"mean", number_json(law.max_over_min_mean)},
-            {"share_below_2", law.share_below_2}}}};
+          {"max_over_min", max_over_min_json(law.max_over_min_p50, law.max_over_min_p90,
+                                             law.max_over_min_mean, law.share_below_2)}};
 }
 
 ordered_json first_cp(const LawRow* row) {
@@ -99,18 +96,12 @@ ordered_json answers(const LawRecord& record) {
 
 ordered_json config_object(const LawRecord& record) {
   const SimulationConfig& c = record.config;
-  return {{"ranks", c.ranks},
-          {"cp", c.cp},
-          {"window", c.pack.window},
-          {"windows", record.sweep.windows},
-          {"pack", name_of(c.pack.policy)},
-          {"long", name_of(c.pack.long_documents)},
-          {"look_ahead", c.pack.look_ahead},
-          {"order", name_of(c.order)},
-          {"window_order", name_of(c.window_order)},
-          {"regime", name_of(c.regime)},
-          {"profile", profile_json(record.profile)},
-          {"seed", c.seed}};
+  ordered_json json = {
+      {"ranks", c.ranks}, {"cp", c.cp}, {"window", c.pack.window}, {"windows", record.sweep.windows}};
+  json.update(windows_json(c));
+  json["profile"] = profile_json(record.profile);
+  json["seed"] = c.seed;
+  return json;
 }
 
 ordered_json lengths_object(const LawRecord& record) {

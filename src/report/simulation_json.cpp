@@ -19,6 +19,21 @@ ordered_json estimate_json(const std::optional<Estimate>& estimate) {
   return {{"value", estimate->value}, {"ci95", {estimate->low, estimate->high}}};
 }
 
+ordered_json max_over_min_json(const std::optional<double>& p50, const std::optional<double>& p90,
+                               const std::optional<double>& mean,
+                               const std::optional<double>& share_below_2) {
+  return {{"p50", number_json(p50)},
+          {"p90", number_json(p90)},
+          {"mean", number_json(mean)},
+          {"share_below_2", number_json(share_below_2)}};
+}
+
+ordered_json windows_json(const SimulationConfig& config) {
+  return {{"pack", name_of(config.pack.policy)},          {"long", name_of(config.pack.long_documents)},
+          {"look_ahead", config.pack.look_ahead},         {"order", name_of(config.order)},
+          {"window_order", name_of(config.window_order)}, {"regime", name_of(config.regime)}};
+}
+
 namespace {
 
 void add_group_statistics(ordered_json& json, const GroupStatistics& s, Sync sync) {
@@ -27,11 +42,9 @@ void add_group_statistics(ordered_json& json, const GroupStatistics& s, Sync syn
   json["mean"] = s.mean;
   json["variance"] = number_json(s.variance);
   json["cv"] = number_json(s.cv);
-  json["max_over_min"] = {{"p50", number_json(s.max_over_min.p50)},
-                          {"p90", number_json(s.max_over_min.p90)},
-                          {"mean", number_json(s.max_over_min.mean)},
-                          {"share_below_2", number_json(s.max_over_min.share_below_2)},
-                          {"judged", s.judged()}};
+  const SpreadStats& spread = s.max_over_min;
+  json["max_over_min"] = max_over_min_json(spread.p50, spread.p90, spread.mean, spread.share_below_2);
+  json["max_over_min"]["judged"] = s.judged();
   json["max_over_mean"] = {{"p50", number_json(s.max_over_mean.p50)},
                            {"p90", number_json(s.max_over_mean.p90)},
                            {"mean", number_json(s.max_over_mean.mean)}};
@@ -88,25 +101,17 @@ ordered_json profile_json(const Profile& profile) {
 
 ordered_json config_json(const SimulationRecord& record) {
   const SimulationConfig& c = record.config;
-  return {{"ranks", c.ranks},
-          {"cp", c.cp},
-          {"window", c.pack.window},
-          {"steps", c.steps},
-          {"pack", name_of(c.pack.policy)},
-          {"long", name_of(c.pack.long_documents)},
-          {"look_ahead", c.pack.look_ahead},
-          {"order", name_of(c.order)},
-          {"window_order", name_of(c.window_order)},
-          {"regime", name_of(c.regime)},
-          {"sync", name_of(c.sync)},
-          {"shard", "ideal"},
-          {"profile", profile_json(record.profile)},
-          {"memory_shape",
-           {{"heads", c.memory.heads},
-            {"kv_heads", c.memory.kv_heads},
-            {"head_dim", c.memory.head_dim},
-            {"element_bytes", c.memory.element_bytes}}},
-          {"seed", c.seed}};
+  ordered_json json = {{"ranks", c.ranks}, {"cp", c.cp}, {"window", c.pack.window}, {"steps", c.steps}};
+  json.update(windows_json(c));
+  json["sync"] = name_of(c.sync);
+  json["shard"] = "ideal";
+  json["profile"] = profile_json(record.profile);
+  json["memory_shape"] = {{"heads", c.memory.heads},
+                          {"kv_heads", c.memory.kv_heads},
+                          {"head_dim", c.memory.head_dim},
+                          {"element_bytes", c.memory.element_bytes}};
+  json["seed"] = c.seed;
+  return json;
 }
 
 ordered_json simulation_json(const SimulationRecord& record) {

@@ -32,6 +32,11 @@ nlohmann::ordered_json estimate_json(const std::optional<Estimate>& estimate);
 nlohmann::ordered_json number_json(const std::optional<double>& value);
 nlohmann::ordered_json config_json(const SimulationRecord& record);
 nlohmann::ordered_json profile_json(const Profile& profile);
+// How windows are made and ordered: pack, long, look_ahead, order, window_order, regime.
+nlohmann::ordered_json windows_json(const SimulationConfig& config);
+nlohmann::ordered_json max_over_min_json(const std::optional<double>& p50, const std::optional<double>& p90,
+                                         const std::optional<double>& mean,
+                                         const std::optional<double>& share_below_2);
 
 // "0.126 ± 0.012", "-" where absent.
 std::string estimate_cell(const std::optional<Estimate>& estimate);
