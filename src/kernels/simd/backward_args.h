@@ -70,6 +70,9 @@ struct BackwardKernels {
   void (*lane_dots)(const float* a, const float* b, int dim, float* out);
   void (*transpose)(const float* from, int64_t from_stride, int rows, int columns, float scale, float* to,
                     int64_t to_stride);
+  // to[r][c] += from[r][c]
+  void (*add_rows)(const float* from, int64_t from_stride, int rows, int columns, float* to,
+                   int64_t to_stride);
 };
 
 }  // namespace counterpoise

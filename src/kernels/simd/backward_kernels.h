@@ -233,10 +233,23 @@ void lane_dots(const float* a, const float* b, int dim, float* out) {
 }
 
 template <class V>
+void add_rows(const float* from, int64_t from_stride, int rows, int columns, float* to, int64_t to_stride) {
+  constexpr int kAhead = 2;  // rows of `to`, which come from memory
+  for (int r = 0; r < rows; ++r, from += from_stride, to += to_stride) {
+    if (r + kAhead < rows)
+      for (int c = 0; c < columns; c += 16) __builtin_prefetch(to + kAhead * to_stride + c, 1);
+    int c = 0;
+    for (; c + V::kLanes <= columns; c += V::kLanes)
+      V::store(to + c, V::add(V::load(to + c), V::load(from + c)));
+    for (; c < columns; ++c) to[c] += from[c];
+  }
+}
+
+template <class V>
 constexpr BackwardKernels backward_kernels() {
   return {3 * V::kLanes,  V::kPanelsPerBlock, V::kKeysPerBlock,  V::kWideKeysPerBlock, V::kLanes,
           V::kOuterRows,  &gradients<V>,      &key_gradients<V>, &query_gradients<V>,  &pack_strips<V>,
-          &all_finite<V>, &lane_dots<V>,      &V::transpose};
+          &all_finite<V>, &lane_dots<V>,      &V::transpose,     &add_rows<V>};
 }
 
 }  // namespace counterpoise

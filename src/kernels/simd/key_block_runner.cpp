@@ -122,10 +122,8 @@ void KeyBlockRunner::finish() {
 }
 
 void KeyBlockRunner::add_rows(const float* from, int64_t stride, const TensorView& to) const {
-  for (int64_t i = 0; i < rows_.size(); ++i) {
-    float* row = static_cast<float*>(row_address(to, rows_.begin + i, kv_head_));
-    for (int64_t c = 0; c < to.dim; ++c) row[c] += from[i * stride + c];
-  }
+  kernels_.add_rows(from, stride, keys(), static_cast<int>(to.dim),
+                    static_cast<float*>(row_address(to, rows_.begin, kv_head_)), to.token_stride);
 }
 
 }  // namespace counterpoise
