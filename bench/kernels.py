@@ -3,7 +3,9 @@
 
 One process; every round runs peak, ours, torch in turn, so that a busy neighbour slows all three alike. Ratios are
 taken from best-of-N on process CPU time (wall time with more than one thread); the median of the paired ratios
-stands beside. Every timed result is checked against float64 attention in the same run.
+stands beside. Every timed result is checked against float64 attention in the same run. A packed batch also stands
+beside its documents one by one (the dense rate weighted by area), a share of a document beside the whole, and several
+threads beside one.
 """
 import argparse
 import ctypes
@@ -29,6 +31,7 @@ def load(path):
         getattr(library, name).restype = ctypes.c_char_p
     library.cp_peak.restype = library.cp_flops.restype = ctypes.c_double
     library.cp_peak.argtypes = [ctypes.c_char_p, I64]
+    library.cp_account.restype = I64
     return library
 
 
@@ -53,6 +56,19 @@ class Case:
         self.name, self.tiles, self.tokens, self.dim = name, tiles, tokens, dim
         self.heads, self.kv_heads, self.causal = heads, kv_heads, causal
         self.dtype, self.backward, self.threads = dtype, backward, threads
+
+    def beside(self):
+        """What the case is measured against, and in which words."""
+        with_threads = lambda name, tiles, tokens, threads: Case(
+            name, tiles, tokens, self.heads, self.kv_heads, self.dim, self.causal, self.dtype, self.backward, threads)
+        if self.threads > 1:
+            return [with_threads(self.name, self.tiles, self.tokens, 1)], "of one thread"
+        if any(t[:2] != t[2:4] for t in self.tiles):
+            return [with_threads("whole", document_tiles([self.tokens], self.heads), self.tokens, 1)], "of the whole"
+        if len(self.tiles) > 1:
+            return [with_threads("one", document_tiles([t[1]], self.heads), t[1], 1)
+                    for t in self.tiles], "of its documents"
+        return [], None
 
     def describe(self):
         kind = "backward" if self.backward else "forward"
@@ -173,45 +189,114 @@ class Torch:
             self.torch.autograd.grad(out, (q, k, v), dout, retain_graph=True)
 
 
-def measure(library, case, isa, rounds, np, torch):
-    ours = Ours(library, case, isa, np)
-    ours.forward()
-    if case.backward:
-        ours.backward()
-    error, ok = check(case, ours, np)
-    peer = None
-    if torch is not None and all(t[:2] == t[2:4] and t[6] == t[7] for t in case.tiles):
-        torch.set_num_threads(case.threads)
-        peer = Torch(torch, case, ours)
+class MaskedTorch(Torch):
+    """Several documents as one batch under a mask: all pairs of the batch are computed."""
+    LIMIT = 16384  # tokens: the mask is quadratic
+
+    def __init__(self, torch, case, ours):
+        super().__init__(torch, case, ours)
+        tokens = sum(t[1] for t in case.tiles)
+        document = torch.repeat_interleave(torch.arange(len(case.tiles)), torch.tensor([t[1] for t in case.tiles]))
+        self.mask = document[:, None] == document[None, :]
+        if case.causal:
+            self.mask &= torch.ones(tokens, tokens, dtype=torch.bool).tril()
+        self.documents = [[torch.cat([d[i].detach() for d in self.documents], dim=2) for i in range(4)]]
+        for t in self.documents[0][:3]:
+            t.requires_grad_(case.backward)
+
+    def attend(self, q, k, v):
+        return self.torch.nn.functional.scaled_dot_product_attention(
+            q, k, v, attn_mask=self.mask, enable_gqa=self.case.heads != self.case.kv_heads)
+
+
+def peers_of(torch, case, ours):
+    """Name and torch, ready to be timed; none for tiles that are no whole documents."""
+    if torch is None or any(t[:2] != t[2:4] or t[6] != t[7] for t in case.tiles):
+        return {}
+    torch.set_num_threads(case.threads)
+    peers = {"torch": Torch(torch, case, ours)}
+    if len(case.tiles) > 1 and case.tokens <= MaskedTorch.LIMIT:
+        peers["torch, masked"] = MaskedTorch(torch, case, ours)
+    for peer in peers.values():
         peer.forward()
         if case.backward:
             peer.prepare_backward()
             peer.backward()
+    return peers
+
+
+def warmed(library, case, isa, np):
+    ours = Ours(library, case, isa, np)
+    ours.forward()
+    if case.backward:
+        ours.backward()
+    return ours
+
+
+def measure(library, case, isa, rounds, np, torch):
+    ours = warmed(library, case, isa, np)
+    error, ok = check(case, ours, np)
+    peers = peers_of(torch, case, ours)
+    parts, beside = case.beside()
+    parts = [warmed(library, part, isa, np) for part in parts]
     clock = time.process_time if case.threads == 1 else time.perf_counter
-    mine = ours.backward if case.backward else ours.forward
+    run = "backward" if case.backward else "forward"
     repeat = max(1, int(5e8 / ours.flops))
-    samples = {"peak": [], "ours": [], "torch": []}
+    samples = {name: [] for name in ["peak", "ours", "parts", *peers]}
     for _ in range(rounds):
         burst = time.process_time()
         flops = library.cp_peak(isa.encode(), 300000)
         samples["peak"].append(flops / (time.process_time() - burst))
-        samples["ours"].append(ours.flops / timed(clock, mine, repeat))
-        if peer:
-            samples["torch"].append(ours.flops / timed(clock, peer.backward if case.backward else peer.forward, repeat))
+        samples["ours"].append(ours.flops / timed(clock, getattr(ours, run), repeat))
+        if parts:
+            samples["parts"].append([timed(clock, getattr(part, run), repeat) for part in parts])
+        for name, peer in peers.items():
+            samples[name].append(ours.flops / timed(clock, getattr(peer, run), repeat))
     peak = max(samples["peak"]) * case.threads
+    best, fastest = max(samples["ours"]), max(peers, key=lambda name: max(samples[name]), default=None)
+    peer = samples[fastest] if fastest else []
     median = lambda values: sorted(values)[len(values) // 2] if values else None
-    row = {
+    part_rate = lambda seconds: sum(part.flops for part in parts) / sum(seconds)
+    return {
         "case": case.name, "head_dim": case.dim, "heads": case.heads, "kv_heads": case.kv_heads,
         "mask": "causal" if case.causal else "full", "pass": "backward" if case.backward else "forward",
         "dtype": case.dtype, "threads": case.threads, "rounds": rounds, "peak_gflops": peak / 1e9,
-        "gflops": max(samples["ours"]) / 1e9, "of_peak": max(samples["ours"]) / peak,
+        "gflops": best / 1e9, "of_peak": best / peak,
         "of_peak_median": median([o / p / case.threads for o, p in zip(samples["ours"], samples["peak"])]),
-        "torch_gflops": max(samples["torch"]) / 1e9 if peer else None,
-        "times_torch": max(samples["ours"]) / max(samples["torch"]) if peer else None,
-        "times_torch_median": median([o / t for o, t in zip(samples["ours"], samples["torch"])]),
+        "torch": fastest, "torch_gflops": max(peer) / 1e9 if peer else None,
+        "times_torch": best / max(peer) if peer else None,
+        "times_torch_median": median([o / t for o, t in zip(samples["ours"], peer)]),
+        "beside": beside,
+        "of_beside": best / part_rate([min(s) for s in zip(*samples["parts"])]) if parts else None,
+        "of_beside_median": median([o / part_rate(s) for o, s in zip(samples["ours"], samples["parts"])]),
         "error": error, "correct": ok,
     }
-    return row
+
+
+def account(library, case, isa, rounds, np):
+    """The parts of the fastest of some runs: seconds and flops of each."""
+    ours, room = warmed(library, case, isa, np), 64
+    names, seconds, flops = (ctypes.c_char_p * room)(), (ctypes.c_double * room)(), (ctypes.c_double * room)()
+    best, peak = None, 0
+    for _ in range(rounds):
+        burst = time.process_time()
+        peak = max(peak, library.cp_peak(isa.encode(), 300000) / (time.process_time() - burst))
+        count = library.cp_account(ctypes.byref(ours.call), int(case.backward), room, names, seconds, flops)
+        parts = [(names[i].decode(), seconds[i], flops[i]) for i in range(count)]
+        if best is None or sum(p[1] for p in parts) < sum(p[1] for p in best):
+            best = parts
+    return peak, best
+
+
+def print_account(case, peak, parts, file):
+    total = sum(seconds for _, seconds, _ in parts)
+    products = sum(flops for _, _, flops in parts)
+    print(f"\n{case.describe()}: {total * 1e3:.2f} ms, {products / total / peak:.1%} of {peak / 1e9:.1f} GF/s\n"
+          f"  {'part':45} {'of time':>8} {'of peak':>8} {'lost':>7}", file=file)
+    for name, seconds, flops in sorted(parts, key=lambda part: -part[1]):
+        at_peak = flops / peak
+        print(f"  {name:45} {seconds / total:8.1%} {f'{at_peak / seconds:8.1%}' if flops else '        '} "
+              f"{(seconds - at_peak) / total:7.1%}", file=file)
 
 
 def cases_of(args):
@@ -247,6 +332,18 @@ def lengths_from(text):
     return lengths
 
 
+def beside_text(row):
+    text = f"  {row['of_beside']:.2f} {row['beside']}, median {row['of_beside_median']:.2f}" if row["beside"] else ""
+    return text + ("; torch masked" if row["torch"] == "torch, masked" else "")
+
+
+def write_json(name, result):
+    if name:
+        out = sys.stdout if name == "-" else open(name, "w")
+        json.dump(result, out, indent=1)
+        out.write("\n")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="bench/kernels", description=__doc__)
     integers = lambda text: [int(x) for x in text.split(",")]
@@ -264,6 +361,9 @@ def main():
     parser.add_argument("--threads", type=integers, default=[1])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--isa", default="auto")
+    parser.add_argument("--account", action="store_true",
+                        help="where the time goes: the parts of the fastest run on one thread, and what each loses "
+                             "against the peak")
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--json", help="write the results to this file, - for stdout")
     args = parser.parse_args()
@@ -282,14 +382,22 @@ def main():
     except ImportError:
         sys.exit("bench/kernels: needs numpy (Debian: python3-numpy)")
     torch = None
-    if not args.no_torch:
+    if not args.no_torch and not args.account:
         import torch
     head = {"schema": "counterpoise/bench_kernels", "version": 1, "cpu": library.cp_cpu().decode(), "isa": isa,
             "torch": torch.__version__ if torch else None,
             "torch_isa": torch.backends.cpu.get_cpu_capability() if torch else None}
     table = sys.stderr if args.json == "-" else sys.stdout
     print(f"{head['cpu']}, {isa}; torch {head['torch']} ({head['torch_isa']})", file=table)
-    print(f"{'case':50} {'GF/s':>7} {'of peak':>8} {'median':>7} {'torch':>7} {'x torch':>8} {'median':>7} {'error':>8}",
+    if args.account:
+        accounts = []
+        for case in cases_of(args):
+            peak, parts = account(library, case, isa, args.rounds, np)
+            print_account(case, peak, parts, table)
+            accounts.append({"case": case.describe(), "peak_gflops": peak / 1e9,
+                             "parts": [{"part": n, "seconds": s, "flops": f} for n, s, f in parts]})
+        return write_json(args.json, head | {"accounts": accounts})
+    print(f"{'case':50} {'GF/s':>7} {'of peak':>8} {'median':>7} {'torch':>7} {'x torch':>8} {'median':>7} {'error':>8}  beside",
           file=table)
     rows = []
     for case in cases_of(args):
@@ -298,12 +406,8 @@ def main():
         peer = (f"{row['torch_gflops']:7.1f} {row['times_torch']:8.2f} {row['times_torch_median']:7.2f}"
                 if row["torch_gflops"] else f"{'-':>7} {'-':>8} {'-':>7}")
         print(f"{case.describe():50} {row['gflops']:7.1f} {row['of_peak']:8.1%} {row['of_peak_median']:7.1%} {peer} "
-              f"{row['error']:8.1e}{'' if row['correct'] else ' WRONG'}", file=table, flush=True)
-    head["results"] = rows
-    if args.json:
-        out = sys.stdout if args.json == "-" else open(args.json, "w")
-        json.dump(head, out, indent=1)
-        out.write("\n")
+              f"{row['error']:8.1e}{'' if row['correct'] else ' WRONG'}{beside_text(row)}", file=table, flush=True)
+    write_json(args.json, head | {"results": rows})
     if not all(row["correct"] for row in rows):
         sys.exit(1)
 

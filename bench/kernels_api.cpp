@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "counterpoise/attention.h"
-#include "kernels/reference/reference.h"
+#include "kernels_account.h"
 #include "kernels_peak.h"
 
 using namespace counterpoise;
@@ -50,6 +50,16 @@ Mask mask_of(const Call& c) {
 }
 AttentionOptions options_of(const Call& c) {
   return {parse_isa(c.isa), static_cast<int>(c.threads), false};
+}
+
+ForwardTensors forward_tensors(const Call& c) {
+  return {view(c, c.q, c.heads), view(c, c.k, c.kv_heads), view(c, c.v, c.kv_heads), view(c, c.out, c.heads),
+          lse_view(c.lse, c.tokens, c.heads)};
+}
+BackwardTensors backward_tensors(const Call& c) {
+  return {view(c, c.q, c.heads),        view(c, c.k, c.kv_heads),           view(c, c.v, c.kv_heads),
+          view(c, c.out, c.heads),      lse_view(c.lse, c.tokens, c.heads), view(c, c.dout, c.heads),
+          view(c, c.dq, c.heads, true), view(c, c.dk, c.kv_heads, true),    view(c, c.dv, c.kv_heads, true)};
 }
 
 template <typename F>
@@ -106,22 +116,34 @@ double cp_flops(const Call* c, int backward) {
 
 int cp_forward(const Call* c) {
   return guarded([&] {
-    attention_forward(tiles_of(*c), shape_of(*c), mask_of(*c),
-                      {view(*c, c->q, c->heads), view(*c, c->k, c->kv_heads), view(*c, c->v, c->kv_heads),
-                       view(*c, c->out, c->heads), lse_view(c->lse, c->tokens, c->heads)},
-                      options_of(*c));
+    attention_forward(tiles_of(*c), shape_of(*c), mask_of(*c), forward_tensors(*c), options_of(*c));
   });
 }
 
 int cp_backward(const Call* c) {
   return guarded([&] {
-    attention_backward(tiles_of(*c), shape_of(*c), mask_of(*c),
-                       {view(*c, c->q, c->heads), view(*c, c->k, c->kv_heads), view(*c, c->v, c->kv_heads),
-                        view(*c, c->out, c->heads), lse_view(c->lse, c->tokens, c->heads),
-                        view(*c, c->dout, c->heads), view(*c, c->dq, c->heads, true),
-                        view(*c, c->dk, c->kv_heads, true), view(*c, c->dv, c->kv_heads, true)},
-                       options_of(*c));
+    attention_backward(tiles_of(*c), shape_of(*c), mask_of(*c), backward_tensors(*c), options_of(*c));
   });
+}
+
+// One run on one thread, its time by parts. Writes up to `room` of them and returns how many there are.
+int64_t cp_account(const Call* c, int backward, int64_t room, const char** names, double* seconds,
+                   double* flops) {
+  const std::vector<AttentionTile> tiles = tiles_of(*c);
+  HeadShape shape = shape_of(*c);
+  shape.softmax_scale = shape.scale();
+  shape.v_head_dim = shape.value_dim();
+  const AttentionProblem problem{tiles, shape, mask_of(*c), 1, false};
+  const Isa isa = parse_isa(c->isa);
+  const std::vector<bench::AccountPart> parts =
+      backward ? bench::Account::of_backward(isa, problem, backward_tensors(*c))
+               : bench::Account::of_forward(isa, problem, forward_tensors(*c));
+  for (size_t i = 0; i < parts.size() && static_cast<int64_t>(i) < room; ++i) {
+    names[i] = parts[i].name;
+    seconds[i] = parts[i].seconds;
+    flops[i] = parts[i].flops;
+  }
+  return static_cast<int64_t>(parts.size());
 }
 
 }  // extern "C"
