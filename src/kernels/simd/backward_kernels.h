@@ -20,7 +20,7 @@ inline void logit_tile(const GradientArgs& a, int key) {
   constexpr int kWidth = 3 * V::kLanes, kHeight = tile_height<V>(kLast - kFirst);
   const auto rows = tile_rows<kHeight>(a.k, a.k_stride, key, a.end);
   float* p = a.p + key * kWidth;
-  if constexpr (kFirst == 0 && kLast == 3 && requires { V::product(rows, a.q, a.dim, p); }) {
+  if constexpr (kFirst == 0 && kLast == 3 && ProductsInMemory<V>) {
     V::product(rows, a.q, a.dim, p);
   } else {
     typename V::Reg s[kHeight][3] = {};
@@ -67,7 +67,7 @@ inline void gradient_tile(const GradientArgs& a, int key) {
   constexpr int kWidth = 3 * V::kLanes, kHeight = tile_height<V>(kLast - kFirst);
   const auto rows = tile_rows<kHeight>(a.v, a.v_stride, key, a.end);
   float* ds = a.ds + key * kWidth;
-  if constexpr (kFirst == 0 && kLast == 3 && requires { V::product(rows, a.dout, a.value_dim, ds); }) {
+  if constexpr (kFirst == 0 && kLast == 3 && ProductsInMemory<V>) {
     V::product(rows, a.dout, a.value_dim, ds);
     weigh_tile<V, kFirst, kLast>(
         a, key, [&](int r, int n) __attribute__((always_inline)) {
@@ -81,31 +81,78 @@ inline void gradient_tile(const GradientArgs& a, int key) {
   }
 }
 
-// Calls work.template operator()<first, last>(key) for every tile of the block's keys.
-template <class V, class Work>
-[[gnu::always_inline]] inline void for_each_tile(const GradientArgs& a, Work work) {
+// From s to p and from dp to ds, both in memory, for keys that every lane sees.
+template <class V>
+inline void weigh_whole(const GradientArgs& a, int begin, int end) {
+  constexpr int kWidth = 3 * V::kLanes;
+  typename V::Reg lse[3], delta[3];
+  for (int n = 0; n < 3; ++n) {
+    lse[n] = V::load(a.lse + n * V::kLanes);
+    delta[n] = V::load(a.delta + n * V::kLanes);
+  }
+  for (int key = begin; key < end; ++key) {
+    for (int n = 0; n < 3; ++n) {
+      float* p = a.p + key * kWidth + n * V::kLanes;
+      float* ds = a.ds + key * kWidth + n * V::kLanes;
+      const typename V::Reg x = exp_nonpositive<V>(V::sub(V::load(p), lse[n]));
+      V::store(p, x);
+      V::store(ds, V::mul(x, V::sub(V::load(ds), delta[n])));
+    }
+  }
+}
+
+// Calls whole(key, count) for runs of whole tiles where the set has them, and tile.template operator()<first,
+// last>(key) for every other tile of the block's keys.
+template <class V, class Whole, class Tile>
+[[gnu::always_inline]] inline void for_each_tile(const GradientArgs& a, Whole whole, Tile tile) {
   const ActiveVectors<V> active(a.rows, a.high, a.end);
   for (int key = a.begin; key < a.end;) {
+    if constexpr (ProductsInMemory<V>) {
+      if (const int count = whole_tiles<V>(a, key); count > 0) {
+        whole(key, count);
+        key += count * V::kRows;
+        continue;
+      }
+    }
     with_vectors(
         active.first(key), active.last, [&]<int kFirst, int kLast>() __attribute__((always_inline)) {
-          work.template operator()<kFirst, kLast>(key);
+          tile.template operator()<kFirst, kLast>(key);
           key += tile_height<V>(kLast - kFirst);
         });
   }
 }
 
-// Tile by tile, or, where panels are so large that only one stays in the first-level cache, the logits of the
-// whole block first.
+// Where products are made in memory, the logits of the whole block come first, so that only one of the two
+// panels is in use at a time and stays in the first-level cache.
+template <class V>
+void gradients_by_product(const GradientArgs& a) {
+  constexpr int kWidth = 3 * V::kLanes;
+  for_each_tile<V>(
+      a,
+      [&](int key, int count) {
+        for_each_whole_tile<V>(a.k, a.k_stride, key, count, [&](const auto& rows, int row) {
+          V::product(rows, a.q, a.dim, a.p + row * kWidth);
+        });
+      },
+      [&]<int kFirst, int kLast>(int key) { logit_tile<V, kFirst, kLast>(a, key); });
+  for_each_tile<V>(
+      a,
+      [&](int key, int count) {
+        for_each_whole_tile<V>(a.v, a.v_stride, key, count, [&](const auto& rows, int row) {
+          V::product(rows, a.dout, a.value_dim, a.ds + row * kWidth);
+          weigh_whole<V>(a, row, row + V::kRows);
+        });
+      },
+      [&]<int kFirst, int kLast>(int key) { gradient_tile<V, kFirst, kLast>(a, key); });
+}
+
 template <class V>
 void gradients(const GradientArgs& a) {
-  if constexpr (V::kLogitsFirst) {
-    for_each_tile<V>(
-        a, [&]<int kFirst, int kLast>(int key)
-               __attribute__((always_inline)) { logit_tile<V, kFirst, kLast>(a, key); });
-  }
+  if constexpr (ProductsInMemory<V>) return gradients_by_product<V>(a);
   for_each_tile<V>(
-      a, [&]<int kFirst, int kLast>(int key) __attribute__((always_inline)) {
-        if constexpr (!V::kLogitsFirst) logit_tile<V, kFirst, kLast>(a, key);
+      a, [](int, int) {},
+      [&]<int kFirst, int kLast>(int key) __attribute__((always_inline)) {
+        logit_tile<V, kFirst, kLast>(a, key);
         gradient_tile<V, kFirst, kLast>(a, key);
       });
 }

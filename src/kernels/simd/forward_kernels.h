@@ -14,18 +14,16 @@ inline void score_tile(const ScoreArgs& a, int key, typename V::Reg (&top)[3]) {
   // Beyond the end the last key is repeated: its logit changes no maximum and is never read.
   SeparateRows<kHeight> rows;
   for (int r = 0; r < kHeight; ++r) rows.p[r] = a.k + (key + r < a.end ? key + r : a.end - 1) * a.k_stride;
-  const bool cut = key + kHeight - 1 > a.high || key < a.low + kWidth - 1;
   Reg acc[kHeight][3] = {};
-  if constexpr (kFirst == 0 && kLast == 3 && requires { V::product(rows, a.q, a.dim, a.p, a.max); }) {
+  if constexpr (kFirst == 0 && kLast == 3 && ProductsInMemory<V>) {
     float* tile = a.p + key * kWidth;
-    if (!cut) return V::product(rows, a.q, a.dim, tile, reinterpret_cast<float*>(top));
     V::product(rows, a.q, a.dim, tile);
     for (int r = 0; r < kHeight; ++r)
       for (int n = 0; n < 3; ++n) acc[r][n] = V::load(tile + r * kWidth + n * V::kLanes);
   } else {
     multiply_columns<V, kFirst, kLast>(rows, a.q, a.dim, acc);
   }
-  if (cut) {
+  if (key + kHeight - 1 > a.high || key < a.low + kWidth - 1) {
 #pragma GCC unroll 8
     for (int r = 0; r < kHeight; ++r) {
       const int x = key + r < a.end ? key + r : a.end - 1;
@@ -71,6 +69,15 @@ void scores(const ScoreArgs& a) {
   Reg top[3];
   for (int n = 0; n < 3; ++n) top[n] = V::load(a.max + n * V::kLanes);
   for (int key = a.begin; key < a.end;) {
+    if constexpr (ProductsInMemory<V>) {
+      if (const int whole = whole_tiles<V>(a, key); whole > 0) {
+        for_each_whole_tile<V>(a.k, a.k_stride, key, whole, [&](const auto& rows, int row) {
+          V::product(rows, a.q, a.dim, a.p + row * 3 * V::kLanes, reinterpret_cast<float*>(top));
+        });
+        key += whole * V::kRows;
+        continue;
+      }
+    }
     with_vectors(
         active.first(key), active.last, [&]<int kFirst, int kLast>() __attribute__((always_inline)) {
           score_tile<V, kFirst, kLast>(a, key, top);

@@ -134,6 +134,32 @@ struct ActiveVectors {
   int first(int key) const { return last > 1 && key >= stop[0] ? (last > 2 && key >= stop[1] ? 2 : 1) : 0; }
 };
 
+// Instruction sets whose whole tiles of products begin and end in memory.
+template <class V>
+concept ProductsInMemory = requires(const SeparateRows<V::kRows>& rows, const float* panel, float* c) {
+  V::product(rows, panel, 0, c);
+};
+
+// How many tiles from `key` on are whole: three vectors, and every lane sees every key.
+template <class V, class Args>
+inline int whole_tiles(const Args& a, int key) {
+  if (a.rows <= 2 * V::kLanes || key < a.low + 3 * V::kLanes - 1) return 0;
+  const int end = a.high < a.end ? a.high + 1 : a.end;
+  return key < end ? (end - key) / V::kRows : 0;
+}
+
+// Calls tile(rows, key) for `count` tiles of V::kRows rows of `from` each, beginning with row `key`.
+template <class V, class Tile>
+[[gnu::always_inline]] inline void for_each_whole_tile(const float* from, int64_t stride, int key, int count,
+                                                       Tile tile) {
+  SeparateRows<V::kRows> rows;
+  for (int r = 0; r < V::kRows; ++r) rows.p[r] = from + (key + r) * stride;
+  for (; count > 0; --count, key += V::kRows) {
+    tile(rows, key);
+    for (int r = 0; r < V::kRows; ++r) rows.p[r] += V::kRows * stride;
+  }
+}
+
 // Keys that a tile of so many vectors takes at once: enough accumulators to hide the latency of a
 // multiply-add.
 template <class V>

@@ -58,13 +58,16 @@ namespace counterpoise {
   CP_STORE3(768, 12, 13, 14) CP_STORE3(960, 15, 16, 17) CP_STORE3(1152, 18, 19, 20)                 \
   CP_STORE3(1344, 21, 22, 23)
 
-#define CP_MAX3(r0, r1, r2)                                                                              \
-  "vmaxps %%zmm24, %%zmm" #r0 ", %%zmm24\n\tvmaxps %%zmm25, %%zmm" #r1 ", %%zmm25\n\t"                   \
-  "vmaxps %%zmm26, %%zmm" #r2 ", %%zmm26\n\t"
+// Columns of four rows into the registers t, in two chains of half the length.
+#define CP_MAX(t, r) "vmaxps %%zmm" #t ", %%zmm" #r ", %%zmm" #t "\n\t"
+#define CP_MAX_COLUMN(t, u, r0, r1, r2, r3, r4, r5, r6, r7)                                               \
+  "vmaxps %%zmm" #r4 ", %%zmm" #r5 ", %%zmm" #u "\n\t"                                                    \
+  CP_MAX(t, r0) CP_MAX(u, r6) CP_MAX(t, r1) CP_MAX(u, r7) CP_MAX(t, r2) CP_MAX(t, r3)                     \
+  "vmaxps %%zmm" #t ", %%zmm" #u ", %%zmm" #t "\n\t"
 #define CP_MAX_ALL3                                                                                       \
   "vmovups 0(%[max]), %%zmm24\n\tvmovups 64(%[max]), %%zmm25\n\tvmovups 128(%[max]), %%zmm26\n\t"       \
-  CP_MAX3(0, 1, 2) CP_MAX3(3, 4, 5) CP_MAX3(6, 7, 8) CP_MAX3(9, 10, 11) CP_MAX3(12, 13, 14)               \
-  CP_MAX3(15, 16, 17) CP_MAX3(18, 19, 20) CP_MAX3(21, 22, 23)                                             \
+  CP_MAX_COLUMN(24, 27, 0, 3, 6, 9, 12, 15, 18, 21) CP_MAX_COLUMN(25, 28, 1, 4, 7, 10, 13, 16, 19, 22)    \
+  CP_MAX_COLUMN(26, 29, 2, 5, 8, 11, 14, 17, 20, 23)                                                      \
   "vmovups %%zmm24, 0(%[max])\n\tvmovups %%zmm25, 64(%[max])\n\tvmovups %%zmm26, 128(%[max])\n\t"
 
 #define CP_STEP(offset, columns)                                                                              \
@@ -188,7 +191,8 @@ static_assert(sizeof(TileStretch) == 24);
 #undef CP_LOOP
 #undef CP_STORE3
 #undef CP_STORE_ALL3
-#undef CP_MAX3
+#undef CP_MAX
+#undef CP_MAX_COLUMN
 #undef CP_MAX_ALL3
 #undef CP_PRODUCT
 #undef CP_PRODUCT_OPERANDS

@@ -10,7 +10,6 @@ struct VecAvx2 {
   static constexpr int kRows = 4;       // 4 x 3 accumulators + 3 + 1 = all 16 registers
   static constexpr int kOuterRows = 6;  // 6 x 2 accumulators + 2 + 1
   static constexpr int kOuterVectors = 2;
-  static constexpr bool kLogitsFirst = false;
   static constexpr int kPanelsPerBlock = 4, kKeysPerBlock = 96, kWideKeysPerBlock = 72;
   using Reg = __m256;
 

@@ -10,7 +10,6 @@ struct VecAvx512 {
   static constexpr int kRows = 8;       // 8 x 3 accumulators + 3 + 5 broadcasts of 32 registers
   static constexpr int kOuterRows = 6;  // 6 x 4 accumulators + 4 + 4
   static constexpr int kOuterVectors = 4;
-  static constexpr bool kLogitsFirst = true;
   static constexpr int kPanelsPerBlock = 2, kKeysPerBlock = 192, kWideKeysPerBlock = 192;
   using Reg = __m512;
 
@@ -35,19 +34,20 @@ struct VecAvx512 {
   static Reg power_from_low_bits(Reg x) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(x), 23));
   }
-  static void product(const SeparateRows<8>& a, const float* b, int count, float* c) {
+  [[gnu::always_inline]] static void product(const SeparateRows<8>& a, const float* b, int count, float* c) {
     product_avx512(a, b, count, c);
   }
-  static void product(const SeparateRows<8>& a, const float* b, int count, float* c, float* max) {
+  [[gnu::always_inline]] static void product(const SeparateRows<8>& a, const float* b, int count, float* c,
+                                             float* max) {
     product_avx512(a, b, count, c, max);
   }
-  static void accumulate(const StridedRows<1, 8>& a, const float* b, int count, const float* scale,
-                         float* c) {
+  [[gnu::always_inline]] static void accumulate(const StridedRows<1, 8>& a, const float* b, int count,
+                                                const float* scale, float* c) {
     accumulate_avx512(a, b, count, scale, c);
   }
   template <class Rows>
-  static void accumulate_strip(const Rows& rows, const TileStretch* stretches, int count, float* c,
-                               int64_t c_stride) {
+  [[gnu::always_inline]] static void accumulate_strip(const Rows& rows, const TileStretch* stretches,
+                                                      int count, float* c, int64_t c_stride) {
     accumulate_strip_avx512(rows, stretches, count, c, c_stride);
   }
   static void transpose(const float* from, int64_t from_stride, int rows, int columns, float scale, float* to,

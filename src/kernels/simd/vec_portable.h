@@ -14,7 +14,6 @@ struct VecPortable {
   static constexpr int kRows = kTileRows;            // of the tile of kRows * 3
   static constexpr int kOuterRows = kOuterTileRows;  // of the tile of kOuterRows * kOuterVectors
   static constexpr int kOuterVectors = kOuterTileVectors;
-  static constexpr bool kLogitsFirst = false;
   static constexpr int kPanelsPerBlock = 4, kKeysPerBlock = 96, kWideKeysPerBlock = 72;
   typedef float Reg __attribute__((vector_size(N * sizeof(float))));
   typedef int32_t Int __attribute__((vector_size(N * sizeof(int32_t))));
