@@ -50,7 +50,10 @@ class Account {
            [&] { forward_->values(a); });
     };
     timed.pack_values = [](const float* from, int64_t stride, int keys, int dim, float* to) {
-      return time("packing v", 0, [&] { return forward_->pack_values(from, stride, keys, dim, to); });
+      time("packing v", 0, [&] { forward_->pack_values(from, stride, keys, dim, to); });
+    };
+    timed.all_finite = [](const float* from, int64_t stride, int rows, int dim) {
+      return time("looking for infinities", 0, [&] { return forward_->all_finite(from, stride, rows, dim); });
     };
     timed.transpose = [](const float* from, int64_t from_stride, int rows, int columns, float scale,
                          float* to, int64_t to_stride) {

@@ -17,6 +17,12 @@ struct Strip {
 // tiles with an empty kv are kept, because their rows must still be written.
 std::vector<Strip> strips_of(std::span<const AttentionTile> tiles);
 
+// Rows of the next panel of up to three vectors, of `rest` rows. The last two share their rows where a panel
+// of one vector would be left, whose tiles are slow.
+inline int64_t panel_rows(int64_t rest, int64_t lanes) {
+  return rest > 3 * lanes && rest <= 4 * lanes ? 2 * lanes : rest < 3 * lanes ? rest : 3 * lanes;
+}
+
 // Absolute position of row r in its document is r + q_shift(tile).
 inline int64_t q_shift(const AttentionTile& tile) {
   return tile.q.begin - tile.q_row;

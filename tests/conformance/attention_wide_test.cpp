@@ -16,7 +16,7 @@ namespace {
 using namespace testing_attention;
 
 constexpr uint64_t kSeed = 51;
-using Wide = VecPortable<16, 8, 6, 4>;
+using Wide = VecPortable<16, 8, 6, 4, true>;
 constexpr ForwardKernels kForward = forward_kernels<Wide>();
 constexpr BackwardKernels kBackward = backward_kernels<Wide>();
 

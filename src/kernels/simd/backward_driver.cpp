@@ -121,7 +121,7 @@ class HeadBatch {
 void blocked_backward(const BackwardKernels& kernels, const AttentionProblem& problem,
                       const BackwardTensors& tensors) {
   const KvBlocks kv(problem.tiles, problem.shape.head_dim > 96 ? kernels.wide_keys : kernels.keys);
-  const QueryBlocks queries(problem.tiles, kernels.width, kernels.panels);
+  const QueryBlocks queries(problem.tiles, kernels.width, kernels.panels, kernels.lanes);
   const int64_t per_head = PackedQueries::floats_per_panel(kernels, problem.shape) * problem.group() *
                            static_cast<int64_t>(queries.panels.size());
   const int64_t heads_at_once =

@@ -51,17 +51,16 @@ class ItemRunner {
  private:
   void begin_panels(Range rows) {
     panel_count_ = 0;
-    for (int64_t row = rows.begin; row < rows.end; row += kernels_.width) {
+    for (int64_t row = rows.begin; row < rows.end; row = panels_[panel_count_++].rows.end) {
       Panel& panel = panels_[panel_count_];
       const int64_t width = kernels_.width;
-      panel.rows = intersect(rows, {row, row + width});
+      panel.rows = {row, row + panel_rows(rows.end - row, width / 3)};
       panel.q = scratch_.data() + panel_count_ * panel_floats_;
       panel.out = panel.q + problem_.shape.head_dim * width;
       panel.max = panel.out + groups_ * kernels_.rows * width;
       panel.sum = panel.max + width;
       panel.rescale = panel.sum + width;
       begin_panel(panel);
-      ++panel_count_;
     }
     p_ = scratch_.data() + panel_count_ * panel_floats_;
   }
@@ -128,8 +127,9 @@ class ItemRunner {
     kernels_.scores(scores);
     kernels_.weights(scores);
     const ValueArgs values{
-        p_,          kv_.v(block, kv_head), static_cast<int>(block_rows.size()), scores.begin,  scores.end,
-        scores.high, scores.rows,           static_cast<int>(groups_),           panel.rescale, panel.out};
+        p_,         kv_.v(block, kv_head), kv_.v_key_stride(), kv_.v_group_stride(block), scores.begin,
+        scores.end, scores.high,           scores.rows,        static_cast<int>(groups_), panel.rescale,
+        panel.out};
     if (kv_.finite(block, kv_head))
       kernels_.values(values);
     else
@@ -140,12 +140,12 @@ class ItemRunner {
   void careful_values(const ValueArgs& a, const ScoreArgs& mask) const {
     const int width = kernels_.width, rows = kernels_.rows;
     for (int r = 0; r < a.groups * rows; ++r) {
-      const float* v = a.v + static_cast<int64_t>(r / rows) * a.keys * rows + r % rows;
+      const float* v = a.v + r / rows * a.group_stride + r % rows;
       for (int lane = 0; lane < mask.rows; ++lane) {
         float& out = a.out[r * width + lane];
         if (out != 0) out *= a.rescale[lane];
         const int begin = std::max(a.begin, mask.low + lane), end = std::min(a.end, mask.high + lane + 1);
-        for (int key = begin; key < end; ++key) out += a.p[key * width + lane] * v[key * rows];
+        for (int key = begin; key < end; ++key) out += a.p[key * width + lane] * v[key * a.key_stride];
       }
     }
   }

@@ -117,9 +117,14 @@ void values_of(const ValueArgs& a, const ActiveVectors<V>& active) {
   int stop[3];
   for (int n = 0; n < 3; ++n) stop[n] = active.stop[n] > a.begin ? active.stop[n] : a.begin;
   for (int group = 0; group < a.groups; ++group) {
-    const float* v = a.v + static_cast<int64_t>(group) * a.keys * kRows;
+    const float* v = a.v + group * a.group_stride;
     float* out = a.out + group * kRows * kWidth;
-    auto rows = [&](int key) { return StridedRows<1, kRows>{v + key * kRows}; };
+    auto rows = [&](int key) {
+      if constexpr (V::kStridedValues)
+        return SteppedRows{v + key * a.key_stride, a.key_stride};
+      else
+        return StridedRows<1, kRows>{v + key * kRows};
+    };
     typename V::Reg acc[kRows][3];
     if constexpr (kLast == 3 && requires { V::accumulate(rows(0), a.p, 0, a.rescale, out); }) {
       V::accumulate(rows(a.begin), a.p + a.begin * kWidth, stop[0] - a.begin, a.rescale, out);
@@ -155,12 +160,10 @@ void values(const ValueArgs& a) {
 }
 
 template <class V>
-bool pack_values(const float* from, int64_t stride, int keys, int dim, float* to) {
+void pack_values(const float* from, int64_t stride, int keys, int dim, float* to) {
   constexpr int kRows = V::kRows, kChunk = 16;  // few enough rows to stay in the first-level cache
-  bool finite = true;
   for (int begin = 0; begin < keys; begin += kChunk) {
     const int end = begin + kChunk < keys ? begin + kChunk : keys;
-    finite &= all_finite<V>(from + begin * stride, stride, end - begin, dim);
     float* column = to + begin * kRows;
     for (int i = 0; i < dim; i += kRows, column += static_cast<int64_t>(keys) * kRows) {
       for (int key = begin; key < end; ++key) {
@@ -174,7 +177,6 @@ bool pack_values(const float* from, int64_t stride, int keys, int dim, float* to
       }
     }
   }
-  return finite;
 }
 
 template <class V>
@@ -188,8 +190,8 @@ void scale_lanes(float* out, int rows, const float* factor) {
 
 template <class V>
 constexpr ForwardKernels forward_kernels() {
-  return {3 * V::kLanes, V::kRows,        &scores<V>,    &weights<V>,
-          &values<V>,    &pack_values<V>, &V::transpose, &scale_lanes<V>};
+  return {3 * V::kLanes, V::kRows,        V::kStridedValues, &scores<V>,    &weights<V>,
+          &values<V>,    &pack_values<V>, &all_finite<V>,    &V::transpose, &scale_lanes<V>};
 }
 
 }  // namespace counterpoise

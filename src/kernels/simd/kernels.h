@@ -31,8 +31,9 @@ struct ScoreArgs {
 
 struct ValueArgs {
   const float* p;  // [key][width]
-  const float* v;  // key 0 of the block, packed [value_dim / rows][keys][rows]
-  int keys;        // in the packed block
+  // Columns [g rows, (g + 1) rows) of key x of the block lie at v + g group_stride + x key_stride.
+  const float* v;
+  int64_t key_stride, group_stride;
   int begin, end;
   int high, rows;  // as in ScoreArgs
   int groups;      // value_dim / rows, rounded up
@@ -43,11 +44,13 @@ struct ValueArgs {
 struct ForwardKernels {
   int width;
   int rows;                           // register tile height, and the packing unit of v
+  bool strided_values;                // takes v in place; otherwise key_stride must be rows
   void (*scores)(const ScoreArgs&);   // p, max, rescale
   void (*weights)(const ScoreArgs&);  // after scores: p, sum
   void (*values)(const ValueArgs&);
-  // Packs keys x dim floats as ValueArgs::v wants them, zero-padded; false when one is infinite or NaN.
-  bool (*pack_values)(const float* from, int64_t stride, int keys, int dim, float* to);
+  // Packs keys x dim floats as [dim / rows][keys][rows], zero-padded.
+  void (*pack_values)(const float* from, int64_t stride, int keys, int dim, float* to);
+  bool (*all_finite)(const float* from, int64_t stride, int rows, int dim);
   // to[c * to_stride + r] = scale * from[r * from_stride + c]
   void (*transpose)(const float* from, int64_t from_stride, int rows, int columns, float scale, float* to,
                     int64_t to_stride);

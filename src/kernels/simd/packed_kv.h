@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <vector>
 
 #include "kernels/backend.h"
@@ -9,30 +10,39 @@
 
 namespace counterpoise {
 
-// v of every used row in the kernels' layout, and k as float32 rows (k itself where it is float32 already).
+// k and v as the kernels read them: k as float32 rows, v in groups of columns; where they lie when that fits,
+// else copies. May be read by several threads.
 class PackedKv {
  public:
   PackedKv(const ForwardKernels& kernels, const AttentionProblem& problem, const ConstTensorView& k,
            const ConstTensorView& v, int64_t block_size);
 
   const KvBlocks& blocks() const { return blocks_; }
-  const float* v(size_t block, int64_t kv_head) const {
-    return v_.data() + (kv_head * blocks_.total_rows() + blocks_.offset(block)) * padded_value_dim_;
-  }
-  // No infinity and no NaN among the block's values.
-  bool finite(size_t block, int64_t kv_head) const { return finite_[kv_head * blocks_.count() + block]; }
-
   const float* k(size_t block, int64_t kv_head) const;
   int64_t k_stride() const { return k_.dtype == DType::kFloat32 ? k_.token_stride : k_.dim; }
 
- private:
-  void pack(const ForwardKernels& kernels, size_t block, int64_t kv_head, const ConstTensorView& v);
+  // As ValueArgs has it.
+  const float* v(size_t block, int64_t kv_head) const;
+  int64_t v_key_stride() const { return v_in_place_ ? v_.token_stride : kernels_.rows; }
+  int64_t v_group_stride(size_t block) const {
+    return v_in_place_ ? kernels_.rows : blocks_.rows(block).size() * kernels_.rows;
+  }
+  // No infinity and no NaN among the block's values. Looked for when first asked, since the values are used
+  // next.
+  bool finite(size_t block, int64_t kv_head) const;
 
+ private:
+  enum Finite : char { kUnknown, kYes, kNo };
+
+  void pack(size_t block, int64_t kv_head);
+
+  const ForwardKernels& kernels_;
   KvBlocks blocks_;
-  ConstTensorView k_;
+  ConstTensorView k_, v_;
+  const bool v_in_place_;
   int64_t padded_value_dim_;
-  Buffer v_, widened_k_;
-  std::vector<char> finite_;
+  Buffer packed_v_, widened_k_;
+  mutable std::vector<std::atomic<Finite>> finite_;
 };
 
 }  // namespace counterpoise

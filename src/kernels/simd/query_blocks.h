@@ -18,7 +18,9 @@ struct QueryBlocks {
   std::vector<Block> blocks;         // ascending rows
   std::vector<int64_t> first_block;  // of each strip, and the total
 
-  QueryBlocks(std::span<const AttentionTile> tiles, int64_t width, int64_t panels_per_block);
+  // lanes > 0: panels are of up to three vectors of so many lanes (panel_rows); 0: of width rows.
+  QueryBlocks(std::span<const AttentionTile> tiles, int64_t width, int64_t panels_per_block,
+              int64_t lanes = 0);
   // Blocks [first, last) that make up the rows of a tile.
   std::pair<int64_t, int64_t> blocks_of(const AttentionTile& tile) const;
 };

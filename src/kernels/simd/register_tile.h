@@ -51,6 +51,17 @@ struct StridedRows {  // element (row, i) at p[row * kRowStride + i * kStep]
   }
 };
 
+struct SteppedRows {  // element (row, i) at p[row + i * step]
+  const float* p;
+  int64_t step;
+
+  [[gnu::always_inline]] float at(int row, int i) const { return p[row + i * step]; }
+  [[gnu::always_inline]] void advance(int steps) {
+    p += steps * step;
+    asm("" : "+r"(p));
+  }
+};
+
 // A stretch of the sum that a tile makes: `count` steps of left and right operand.
 struct TileStretch {
   const float* a;

@@ -104,28 +104,29 @@ namespace counterpoise {
 #undef CP_STEP
 
 // c[r][n] = c[r][n] * scale[n] + sum over i < count of a(r, i) * b[i][n].
-[[gnu::always_inline]] inline void accumulate_avx512(const StridedRows<1, 8>& a, const float* b, int64_t count,
+[[gnu::always_inline]] inline void accumulate_avx512(const SteppedRows& a, const float* b, int64_t count,
                                                      const float* scale, float* c) {
-  const float* p = a.p;
+  const float *p = a.p, *p3 = a.p + 3 * a.step;
 #define CP_LOAD3(offset, r0, r1, r2)                                  \
   "vmulps " #offset "+0(%[c]), %%zmm24, %%zmm" #r0 "\n\t"             \
   "vmulps " #offset "+64(%[c]), %%zmm25, %%zmm" #r1 "\n\t"            \
   "vmulps " #offset "+128(%[c]), %%zmm26, %%zmm" #r2 "\n\t"
-#define CP_STEP(offset, columns)                                                                        \
+#define CP_STEP(a, columns)                                                                             \
   CP_COLUMNS3(columns)                                                                                  \
-  CP_ROW3(#offset "+0(%[a])", 27, 0, 1, 2) CP_ROW3(#offset "+4(%[a])", 28, 3, 4, 5)                     \
-  CP_ROW3(#offset "+8(%[a])", 29, 6, 7, 8) CP_ROW3(#offset "+12(%[a])", 30, 9, 10, 11)                  \
-  CP_ROW3(#offset "+16(%[a])", 31, 12, 13, 14) CP_ROW3(#offset "+20(%[a])", 27, 15, 16, 17)             \
-  CP_ROW3(#offset "+24(%[a])", 28, 18, 19, 20) CP_ROW3(#offset "+28(%[a])", 29, 21, 22, 23)
+  CP_ROW3("0(" a ")", 27, 0, 1, 2) CP_ROW3("4(" a ")", 28, 3, 4, 5)                                     \
+  CP_ROW3("8(" a ")", 29, 6, 7, 8) CP_ROW3("12(" a ")", 30, 9, 10, 11)                                  \
+  CP_ROW3("16(" a ")", 31, 12, 13, 14) CP_ROW3("20(" a ")", 27, 15, 16, 17)                             \
+  CP_ROW3("24(" a ")", 28, 18, 19, 20) CP_ROW3("28(" a ")", 29, 21, 22, 23)
   asm volatile("vmovups 0(%[scale]), %%zmm24\n\tvmovups 64(%[scale]), %%zmm25\n\tvmovups 128(%[scale]), %%zmm26\n\t"
                CP_LOAD3(0, 0, 1, 2) CP_LOAD3(192, 3, 4, 5) CP_LOAD3(384, 6, 7, 8) CP_LOAD3(576, 9, 10, 11)
                CP_LOAD3(768, 12, 13, 14) CP_LOAD3(960, 15, 16, 17) CP_LOAD3(1152, 18, 19, 20)
                CP_LOAD3(1344, 21, 22, 23)
-               CP_LOOP(CP_STEP(0, 0) CP_STEP(32, 192) CP_STEP(64, 384) CP_STEP(96, 576),
-                       "add $128, %[a]\n\tadd $768, %[b]\n\t", CP_STEP(0, 0), "add $32, %[a]\n\tadd $192, %[b]\n\t")
+               CP_LOOP(CP_STEP("%[a]", 0) CP_STEP("%[a],%[step]", 192) CP_STEP("%[a],%[step],2", 384) CP_STEP("%[a3]", 576),
+                       "lea (%[a],%[step],4), %[a]\n\tlea (%[a3],%[step],4), %[a3]\n\tadd $768, %[b]\n\t",
+                       CP_STEP("%[a]", 0), "add %[step], %[a]\n\tadd $192, %[b]\n\t")
                CP_STORE_ALL3
-               : [b] "+r"(b), [count] "+r"(count), [a] "+r"(p)
-               : [c] "r"(c), [scale] "r"(scale)
+               : [b] "+r"(b), [count] "+r"(count), [a] "+r"(p), [a3] "+r"(p3)
+               : [c] "r"(c), [scale] "r"(scale), [step] "r"(a.step * 4)
                : CP_CLOBBERS);
 #undef CP_STEP
 #undef CP_LOAD3

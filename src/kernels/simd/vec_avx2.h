@@ -11,6 +11,7 @@ struct VecAvx2 {
   static constexpr int kOuterRows = 6;  // 6 x 2 accumulators + 2 + 1
   static constexpr int kOuterVectors = 2;
   static constexpr int kPanelsPerBlock = 4, kKeysPerBlock = 96, kWideKeysPerBlock = 72;
+  static constexpr bool kStridedValues = false;
   using Reg = __m256;
 
   static Reg load(const float* p) { return _mm256_loadu_ps(p); }

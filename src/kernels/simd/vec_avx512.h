@@ -11,6 +11,7 @@ struct VecAvx512 {
   static constexpr int kOuterRows = 6;  // 6 x 4 accumulators + 4 + 4
   static constexpr int kOuterVectors = 4;
   static constexpr int kPanelsPerBlock = 2, kKeysPerBlock = 192, kWideKeysPerBlock = 192;
+  static constexpr bool kStridedValues = true;
   using Reg = __m512;
 
   static Reg load(const float* p) { return _mm512_loadu_ps(p); }
@@ -41,7 +42,7 @@ struct VecAvx512 {
                                              float* max) {
     product_avx512(a, b, count, c, max);
   }
-  [[gnu::always_inline]] static void accumulate(const StridedRows<1, 8>& a, const float* b, int count,
+  [[gnu::always_inline]] static void accumulate(const SteppedRows& a, const float* b, int count,
                                                 const float* scale, float* c) {
     accumulate_avx512(a, b, count, scale, c);
   }

@@ -8,11 +8,12 @@
 
 namespace counterpoise {
 
-template <int N, int kTileRows = 4, int kOuterTileRows = 6, int kOuterTileVectors = 2>
+template <int N, int kTileRows = 4, int kOuterTileRows = 6, int kOuterTileVectors = 2, bool kStrided = false>
 struct VecPortable {
   static constexpr int kLanes = N;
   static constexpr int kRows = kTileRows;            // of the tile of kRows * 3
   static constexpr int kOuterRows = kOuterTileRows;  // of the tile of kOuterRows * kOuterVectors
+  static constexpr bool kStridedValues = kStrided;
   static constexpr int kOuterVectors = kOuterTileVectors;
   static constexpr int kPanelsPerBlock = 4, kKeysPerBlock = 96, kWideKeysPerBlock = 72;
   typedef float Reg __attribute__((vector_size(N * sizeof(float))));
