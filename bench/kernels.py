@@ -30,9 +30,26 @@ def load(path):
     for name in ("cp_last_error", "cp_cpu", "cp_isa"):
         getattr(library, name).restype = ctypes.c_char_p
     library.cp_peak.restype = library.cp_flops.restype = ctypes.c_double
-    library.cp_peak.argtypes = [ctypes.c_char_p, I64]
+    library.cp_peak.argtypes = library.cp_isa.argtypes = [ctypes.c_char_p, I64]
     library.cp_account.restype = I64
     return library
+
+
+def isa_of(library, requested, dtype):
+    """The set that runs for tensors of this type."""
+    name = library.cp_isa(requested.encode(), int(dtype == "bfloat16"))
+    if name is None:
+        sys.exit("bench/kernels: " + library.cp_last_error().decode())
+    return name.decode()
+
+
+def peak_rate(library, isa):
+    """Flops per second of a burst. Tiles are warmed first: for a millisecond they run faster than they can keep up."""
+    if isa == "amx":
+        library.cp_peak(isa.encode(), 300000)
+    begin = time.process_time()
+    flops = library.cp_peak(isa.encode(), 300000)
+    return flops / (time.process_time() - begin)
 
 
 def document_tiles(lengths, heads):
@@ -244,9 +261,7 @@ def measure(library, case, isa, rounds, np, torch):
     repeat = max(1, int(5e8 / ours.flops))
     samples = {name: [] for name in ["peak", "ours", "parts", *peers]}
     for _ in range(rounds):
-        burst = time.process_time()
-        flops = library.cp_peak(isa.encode(), 300000)
-        samples["peak"].append(flops / (time.process_time() - burst))
+        samples["peak"].append(peak_rate(library, isa))
         samples["ours"].append(ours.flops / timed(clock, getattr(ours, run), repeat))
         if parts:
             samples["parts"].append([timed(clock, getattr(part, run), repeat) for part in parts])
@@ -260,7 +275,7 @@ def measure(library, case, isa, rounds, np, torch):
     return {
         "case": case.name, "head_dim": case.dim, "heads": case.heads, "kv_heads": case.kv_heads,
         "mask": "causal" if case.causal else "full", "pass": "backward" if case.backward else "forward",
-        "dtype": case.dtype, "threads": case.threads, "rounds": rounds, "peak_gflops": peak / 1e9,
+        "dtype": case.dtype, "isa": isa, "threads": case.threads, "rounds": rounds, "peak_gflops": peak / 1e9,
         "gflops": best / 1e9, "of_peak": best / peak,
         "of_peak_median": median([o / p / case.threads for o, p in zip(samples["ours"], samples["peak"])]),
         "torch": fastest, "torch_gflops": max(peer) / 1e9 if peer else None,
@@ -279,8 +294,7 @@ def account(library, case, isa, rounds, np):
     names, seconds, flops = (ctypes.c_char_p * room)(), (ctypes.c_double * room)(), (ctypes.c_double * room)()
     best, peak = None, 0
     for _ in range(rounds):
-        burst = time.process_time()
-        peak = max(peak, library.cp_peak(isa.encode(), 300000) / (time.process_time() - burst))
+        peak = max(peak, peak_rate(library, isa))
         count = library.cp_account(ctypes.byref(ours.call), int(case.backward), room, names, seconds, flops)
         parts = [(names[i].decode(), seconds[i], flops[i]) for i in range(count)]
         if best is None or sum(p[1] for p in parts) < sum(p[1] for p in best):
@@ -369,11 +383,12 @@ def main():
     args = parser.parse_args()
 
     library = load(args.library)
-    name = library.cp_isa(args.isa.encode())
-    if name is None:
-        sys.exit("bench/kernels: " + library.cp_last_error().decode())
-    isa = name.decode()
-    if isa != "avx512":  # the peer is held to the same instruction set; both are read when torch starts
+    isas = {dtype: isa_of(library, args.isa, dtype) for dtype in args.dtype}
+    isa = ", ".join(sorted(set(isas.values())))
+    if args.account and "amx" in isas.values():
+        sys.exit("bench/kernels: --account knows the parts of the vector kernels only; choose --isa avx512")
+    # The peer is held to the same instruction set; torch reads both when it starts.
+    if not {"avx512", "amx"} & set(isas.values()):
         os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
         os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
         os.environ.setdefault("MKL_ENABLE_INSTRUCTIONS", "AVX2")
@@ -392,7 +407,7 @@ def main():
     if args.account:
         accounts = []
         for case in cases_of(args):
-            peak, parts = account(library, case, isa, args.rounds, np)
+            peak, parts = account(library, case, isas[case.dtype], args.rounds, np)
             print_account(case, peak, parts, table)
             accounts.append({"case": case.describe(), "peak_gflops": peak / 1e9,
                              "parts": [{"part": n, "seconds": s, "flops": f} for n, s, f in parts]})
@@ -401,7 +416,7 @@ def main():
           file=table)
     rows = []
     for case in cases_of(args):
-        row = measure(library, case, isa, args.rounds, np, torch)
+        row = measure(library, case, isas[case.dtype], args.rounds, np, torch)
         rows.append(row)
         peer = (f"{row['torch_gflops']:7.1f} {row['times_torch']:8.2f} {row['times_torch_median']:7.2f}"
                 if row["torch_gflops"] else f"{'-':>7} {'-':>8} {'-':>7}")

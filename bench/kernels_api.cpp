@@ -8,6 +8,7 @@
 #include "counterpoise/attention.h"
 #include "kernels_account.h"
 #include "kernels_peak.h"
+#include "kernels_peak_amx.h"
 
 using namespace counterpoise;
 
@@ -86,27 +87,24 @@ const char* cp_cpu() {
   return name.c_str();
 }
 
-// The set that kAuto or the forced name resolves to; null with cp_last_error() when it cannot run.
-const char* cp_isa(const char* requested) {
+// The set that kAuto or the forced name resolves to for tensors of this type; null with cp_last_error() when
+// it cannot run.
+const char* cp_isa(const char* requested, int64_t dtype) {
   const char* name = nullptr;
   guarded([&] {
     AttentionOptions options;
     options.isa = parse_isa(requested);
-    name = isa_name(attention_forward({}, {}, Mask::full(),
-                                      {packed_view(static_cast<const float*>(nullptr), 0, 1, 64),
-                                       packed_view(static_cast<const float*>(nullptr), 0, 1, 64),
-                                       packed_view(static_cast<const float*>(nullptr), 0, 1, 64),
-                                       packed_view(static_cast<float*>(nullptr), 0, 1, 64),
-                                       lse_view(static_cast<float*>(nullptr), 0, 1)},
-                                      options)
-                        .isa)
-               .data();
+    const TensorView none = packed_view(static_cast<void*>(nullptr), static_cast<DType>(dtype), 0, 1, 64);
+    const TensorView lse = lse_view(static_cast<float*>(nullptr), 0, 1);
+    name =
+        isa_name(attention_forward({}, {}, Mask::full(), {none, none, none, none, lse}, options).isa).data();
   });
   return name;
 }
 
-// Flops of a burst of register-only multiply-adds of this set's vectors.
+// Flops of a burst of register-only multiply-adds of this set's vectors or tiles.
 double cp_peak(const char* isa, int64_t rounds) {
+  if (std::strcmp(isa, "amx") == 0) return bench::tile_peak_amx(rounds);
   return std::strcmp(isa, "avx512") == 0 ? bench::fma_peak_avx512(rounds) : bench::fma_peak_avx2(rounds);
 }
 

@@ -100,6 +100,13 @@ TEST(AttentionParts, ForcedInstructionSetsAreRefusedByName) {
   EXPECT_EQ(resolve_isa(Isa::kAuto), available_isas().back());
 }
 
+TEST(AttentionParts, AmxComputesBfloat16Alone) {
+  EXPECT_EQ(isa_of_storage(Isa::kAmx, DType::kBFloat16), Isa::kAmx);
+  EXPECT_EQ(isa_of_storage(Isa::kAmx, DType::kFloat32), Isa::kAvx512);
+  EXPECT_EQ(isa_of_storage(Isa::kAmx, DType::kFloat16), Isa::kAvx512);
+  EXPECT_EQ(isa_of_storage(Isa::kPortable, DType::kBFloat16), Isa::kPortable);
+}
+
 TEST(AttentionParts, WrongShapesAreNamed) {
   const Problem p{{4, 2, 8}, Mask::causal(), {{{0, 4}, {0, 4}, {0, 4}, 0, 0}}, 4, 4};
   RandomStream random(1);
