@@ -289,28 +289,31 @@ def measure(library, case, isa, rounds, np, torch):
 
 
 def account(library, case, isa, rounds, np):
-    """The parts of the fastest of some runs: seconds and flops of each."""
+    """The peak, the best CPU seconds of a plain run, and of every part its name, its least seconds in a run that times
+    its parts, and its flops."""
     ours, room = warmed(library, case, isa, np), 64
     names, seconds, flops = (ctypes.c_char_p * room)(), (ctypes.c_double * room)(), (ctypes.c_double * room)()
-    best, peak = None, 0
+    peak, whole, parts = 0, math.inf, {}
     for _ in range(rounds):
         peak = max(peak, peak_rate(library, isa))
+        whole = min(whole, timed(time.process_time, ours.backward if case.backward else ours.forward))
         count = library.cp_account(ctypes.byref(ours.call), int(case.backward), room, names, seconds, flops)
-        parts = [(names[i].decode(), seconds[i], flops[i]) for i in range(count)]
-        if best is None or sum(p[1] for p in parts) < sum(p[1] for p in best):
-            best = parts
-    return peak, best
+        for i in range(count):
+            least = parts.get(names[i], (math.inf,))[0]
+            parts[names[i]] = (min(least, seconds[i]), flops[i])
+    return peak, whole, [(name.decode(), *part) for name, part in parts.items()]
 
 
-def print_account(case, peak, parts, file):
-    total = sum(seconds for _, seconds, _ in parts)
+def print_account(case, peak, whole, parts, file):
     products = sum(flops for _, _, flops in parts)
-    print(f"\n{case.describe()}: {total * 1e3:.2f} ms, {products / total / peak:.1%} of {peak / 1e9:.1f} GF/s\n"
+    print(f"\n{case.describe()}: {whole * 1e3:.2f} ms, {products / whole / peak:.1%} of {peak / 1e9:.1f} GF/s\n"
           f"  {'part':45} {'of time':>8} {'of peak':>8} {'lost':>7}", file=file)
     for name, seconds, flops in sorted(parts, key=lambda part: -part[1]):
         at_peak = flops / peak
-        print(f"  {name:45} {seconds / total:8.1%} {f'{at_peak / seconds:8.1%}' if flops else '        '} "
-              f"{(seconds - at_peak) / total:7.1%}", file=file)
+        print(f"  {name:45} {seconds / whole:8.1%} {f'{at_peak / seconds:8.1%}' if flops else '        '} "
+              f"{(seconds - at_peak) / whole:7.1%}", file=file)
+    total = sum(seconds for _, seconds, _ in parts)
+    print(f"  {'sum':45} {total / whole:8.1%} {'':8} {(total - products / peak) / whole:7.1%}", file=file)
 
 
 def cases_of(args):
@@ -376,8 +379,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--isa", default="auto")
     parser.add_argument("--account", action="store_true",
-                        help="where the time goes: the parts of the fastest run on one thread, and what each loses "
-                             "against the peak")
+                        help="where the time of a run on one thread goes: its parts, each at its least, and what "
+                             "each loses against the peak")
     parser.add_argument("--no-torch", action="store_true")
     parser.add_argument("--json", help="write the results to this file, - for stdout")
     args = parser.parse_args()
@@ -407,9 +410,9 @@ def main():
     if args.account:
         accounts = []
         for case in cases_of(args):
-            peak, parts = account(library, case, isas[case.dtype], args.rounds, np)
-            print_account(case, peak, parts, table)
-            accounts.append({"case": case.describe(), "peak_gflops": peak / 1e9,
+            peak, whole, parts = account(library, case, isas[case.dtype], args.rounds, np)
+            print_account(case, peak, whole, parts, table)
+            accounts.append({"case": case.describe(), "peak_gflops": peak / 1e9, "seconds": whole,
                              "parts": [{"part": n, "seconds": s, "flops": f} for n, s, f in parts]})
         return write_json(args.json, head | {"accounts": accounts})
     print(f"{'case':50} {'GF/s':>7} {'of peak':>8} {'median':>7} {'torch':>7} {'x torch':>8} {'median':>7} {'error':>8}  beside",
