@@ -34,7 +34,7 @@ HEADERS = {
     "plan": "layout plan plan_file plan_loads scheme verify prices timeline",
     "kernels": "attention",
     "comm": "communicator",
-    "sim": "window_costs simulate law law_sweep simulate_plan validate_laws",
+    "sim": "window_costs simulate law law_sweep simulate_plan validate_laws group_clock",
     "exec": "execute calibrate_cpu",
     "metrics": "metrics",
     "study": "study",

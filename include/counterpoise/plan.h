@@ -37,6 +37,9 @@ struct AttentionShape {
   auto operator<=>(const AttentionShape&) const = default;
 };
 
+// Throws kUsage for a shape that cannot be.
+void check_shape(const AttentionShape& shape);
+
 // What one row (token) of a buffer or message carries, per head of its HeadRange. "storage" = element_bytes.
 enum class Payload : uint8_t {
   kQ,        // q, storage

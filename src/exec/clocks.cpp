@@ -33,7 +33,7 @@ class VirtualClock final : public Clock {
   void spend(double seconds) override { now_ += seconds; }
   void advance_to(double time) override { now_ = std::max(now_, time); }
   Flight depart(int32_t src, int32_t dst, int64_t bytes) override {
-    const Link link = prices_.link(src, dst);
+    const Link link = prices_.link(src, dst, bytes);
     Flight flight;
     flight.begin = std::max(now_, port_free_);
     flight.left = flight.begin + static_cast<double>(bytes) / link.bytes_per_second;

@@ -84,7 +84,8 @@ double MeasuredPrices::per_pair(double pairs, bool backward) const {
   return std::exp((1 - t) * std::log(price(*below)) + t * std::log(price(*above)));
 }
 
-double MeasuredPrices::attend(const AttentionShape& shape, std::span<const Tile> tiles, bool backward) const {
+double MeasuredPrices::attend(const AttentionShape& shape, std::span<const PlanDocument>,
+                              std::span<const Tile> tiles, bool backward) const {
   double seconds = 0;
   for (const Tile& tile : tiles) {
     const auto pairs = static_cast<double>(area(tile.q, tile.kv, shape.mask));

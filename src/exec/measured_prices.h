@@ -24,9 +24,10 @@ std::vector<PairPrice> measure_pair_prices(const AttentionShape& shape, int64_t 
 class MeasuredPrices final : public Prices {
  public:
   explicit MeasuredPrices(std::vector<PairPrice> table) : table_(std::move(table)) {}
-  double attend(const AttentionShape& shape, std::span<const Tile> tiles, bool backward) const override;
+  double attend(const AttentionShape& shape, std::span<const PlanDocument> documents,
+                std::span<const Tile> tiles, bool backward) const override;
   double merge(const Buffer&) const override { return 0; }
-  Link link(int32_t, int32_t) const override { return {0, 1e30}; }
+  Link link(int32_t, int32_t, int64_t) const override { return {0, 1e30}; }
   double all_reduce(int32_t) const override { return 0; }
 
  private:

@@ -12,7 +12,7 @@ class PricedKernel final : public Kernel {
   void before_op(int32_t) override {}
   void after_op(int32_t) override {}
   double attend(std::span<const Tile> tiles) override {
-    return prices_.attend(context_.plan->shape, tiles, context_.backward);
+    return prices_.attend(context_.plan->shape, context_.window->documents, tiles, context_.backward);
   }
   double merge(int32_t merge) override {
     const int32_t from = context_.pass->merges[static_cast<size_t>(merge)].from;

@@ -4,6 +4,7 @@
 
 #include "counterpoise/error.h"
 #include "counterpoise/plan_loads.h"
+#include "plan/hop_load.h"
 #include "plan/needs.h"
 #include "plan/topology.h"
 
@@ -17,22 +18,6 @@ void add_pass(const AttentionShape& shape, const Pass& pass, std::vector<RankLoa
     loads[transfer.src].sent += transfer.bytes;
     loads[transfer.dst].received += transfer.bytes;
   }
-}
-
-// What a hop carries per row and head.
-Payload payload_of(const Hop& hop, bool keys, bool backward, bool whole_rows) {
-  if (!hop.up) return keys ? Payload::kKv : backward ? Payload::kQBack : Payload::kQ;
-  if (backward) return keys ? Payload::kDkv : Payload::kDq;
-  return whole_rows ? Payload::kOut : Payload::kPartial;
-}
-
-// Bytes of one row of a hop: the heads are those that the user at its lower end computes.
-int64_t row_bytes(const Hop& hop, const Topology& topology, const Routes& routes, const AttentionShape& shape,
-                  bool backward) {
-  const Block& user = topology.blocks[hop.up ? hop.from : hop.into];
-  const HeadRange heads = routes.heads[user.rank];
-  const int64_t count = user.keys ? shape.kv_heads_of(heads).size() : heads.size();
-  return count * payload_bytes(shape, payload_of(hop, user.keys, backward, routes.whole_rows));
 }
 
 }  // namespace
@@ -71,7 +56,7 @@ struct LoadCounter::State {
     }
     for (const bool backward : {false, true}) {
       for (const Hop& hop : backward ? topology.backward : topology.forward) {
-        const int64_t bytes = row_bytes(hop, topology, *shared, shape, backward);
+        const int64_t bytes = hop_load(hop, topology, *shared, shape, backward).row_bytes;
         for (int32_t holder : hop.holders) {
           const int32_t src = topology.blocks[hop.from].rank, dst = topology.blocks[hop.into].rank;
           (backward ? backward_sent : forward_sent)[src * cp + holder] += bytes;

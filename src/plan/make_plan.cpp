@@ -5,7 +5,6 @@
 #include "plan/lower.h"
 
 namespace counterpoise {
-namespace {
 
 void check_shape(const AttentionShape& shape) {
   if (shape.heads < 1 || shape.kv_heads < 1 || shape.heads % shape.kv_heads != 0) {
@@ -22,6 +21,8 @@ void check_shape(const AttentionShape& shape) {
                 shape.element_bytes);
   }
 }
+
+namespace {
 
 std::vector<int64_t> lengths_of(const std::vector<PlanDocument>& documents) {
   std::vector<int64_t> lengths;

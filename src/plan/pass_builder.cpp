@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "counterpoise/error.h"
+#include "plan/hop_load.h"
 
 namespace counterpoise {
 
@@ -85,35 +85,27 @@ int32_t PassBuilder::add_transfer(int32_t from, int32_t into, Payload payload, H
 void PassBuilder::add_hop(const Hop& hop) {
   const Pieces pieces = rows_.of_hop(hop.holders, hop.up ? hop.from : hop.into);
   if (pieces.count == 0) return;
-  hop.up ? add_up(hop, pieces) : add_down(hop, pieces);
+  const int32_t transfer = hop.up ? add_up(hop, pieces) : add_down(hop, pieces);
+  const int32_t merge = static_cast<int32_t>(pass_.merges.size()) - 1;
+  const auto add = [&](int32_t rank, int32_t step, Phase phase, OpKind kind) {
+    add_event(rank, step, phase, {kind, kind == OpKind::kMerge ? merge : transfer});
+  };
+  for_each_op(hop, pass_.transfers[transfer].src, pass_.transfers[transfer].dst, add);
 }
 
-void PassBuilder::add_down(const Hop& hop, Pieces pieces) {
+int32_t PassBuilder::add_down(const Hop& hop, Pieces pieces) {
   const Buffer& into = pass_.buffers[inputs_[hop.into]];
-  const int32_t transfer =
-      add_transfer(inputs_[hop.from], inputs_[hop.into], into.payload, into.heads, pieces);
-  const int32_t src = pass_.transfers[transfer].src, dst = pass_.transfers[transfer].dst;
-  add_event(dst, hop.post, kPostRecv, {OpKind::kRecv, transfer});
-  add_event(src, hop.post, kPostSend, {OpKind::kSend, transfer});
-  add_event(dst, hop.done, kDrain, {OpKind::kWait, transfer});
-  add_event(src, hop.done, kDrain, {OpKind::kWait, transfer});
+  return add_transfer(inputs_[hop.from], inputs_[hop.into], into.payload, into.heads, pieces);
 }
 
 // The receiver collects results in a buffer of their own and merges them into what it has.
-void PassBuilder::add_up(const Hop& hop, Pieces pieces) {
+int32_t PassBuilder::add_up(const Hop& hop, Pieces pieces) {
   const Buffer from = pass_.buffers[results_[hop.from]];
   const int32_t target = results_[hop.into];
-  const bool complete = from.payload == Payload::kPartial && routes_.whole_rows;
-  const Payload payload = complete ? Payload::kOut : from.payload;
+  const Payload payload = hop_load(hop, topology_, routes_, shape_, backward_).payload;
   const int32_t arrived = add_buffer(pass_.buffers[target].rank, payload, false, from.heads, pieces);
-  const int32_t transfer = add_transfer(results_[hop.from], arrived, payload, from.heads, pieces);
-  const int32_t src = pass_.transfers[transfer].src, dst = pass_.transfers[transfer].dst;
   pass_.merges.push_back({arrived, target});
-  add_event(dst, hop.post + 1, kPostRecv, {OpKind::kRecv, transfer});
-  add_event(src, hop.post, kPostResult, {OpKind::kSend, transfer});
-  add_event(dst, hop.done, kCollect, {OpKind::kWait, transfer});
-  add_event(dst, hop.done, kCollect, {OpKind::kMerge, static_cast<int32_t>(pass_.merges.size()) - 1});
-  add_event(src, hop.done, kDrain, {OpKind::kWait, transfer});
+  return add_transfer(results_[hop.from], arrived, payload, from.heads, pieces);
 }
 
 void PassBuilder::finish(const std::vector<Hop>& hops) {
@@ -123,8 +115,7 @@ void PassBuilder::finish(const std::vector<Hop>& hops) {
   find_lifetimes();
 }
 
-// A stable counting sort by (rank, step, phase). Every wait then follows, in this order, the posts of both
-// sides, whose (step, phase) is smaller: no cycle of waits is possible.
+// A stable counting sort by (rank, step, phase).
 void PassBuilder::order_programs() {
   const int32_t per_rank = (topology_.steps + 1) * kPhases;
   std::vector<int32_t> start(topology_.cp * per_rank + 1, 0);

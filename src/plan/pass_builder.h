@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "plan/lower.h"
+#include "plan/program_order.h"
 #include "plan/window_rows.h"
 
 namespace counterpoise {
@@ -22,8 +23,6 @@ class PassBuilder {
   void finish(const std::vector<Hop>& hops);
 
  private:
-  // What a rank does within a step, in this order.
-  enum Phase { kPostRecv, kPostSend, kCompute, kCollect, kPostResult, kDrain, kPhases };
   struct Event {
     int32_t bucket;
     Op op;
@@ -35,8 +34,8 @@ class PassBuilder {
   void add_home_buffers();
   void add_block_buffers();
   void add_hop(const Hop& hop);
-  void add_down(const Hop& hop, Pieces pieces);
-  void add_up(const Hop& hop, Pieces pieces);
+  int32_t add_down(const Hop& hop, Pieces pieces);
+  int32_t add_up(const Hop& hop, Pieces pieces);
   int32_t add_transfer(int32_t from, int32_t into, Payload payload, HeadRange heads, Pieces pieces);
   void add_event(int32_t rank, int32_t step, Phase phase, Op op);
   void order_programs();

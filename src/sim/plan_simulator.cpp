@@ -92,7 +92,9 @@ class GroupSimulator {
       case OpKind::kAttend: {
         const auto tiles =
             std::span(at.pass->tiles).subspan(static_cast<size_t>(op.index), static_cast<size_t>(op.count));
-        compute(SpanKind::kAttend, rank, state, prices_.attend(plan_.shape, tiles, at.backward));
+        const auto& documents = windows_[static_cast<size_t>(at.window)].documents;
+        compute(SpanKind::kAttend, rank, state,
+                prices_.attend(plan_.shape, documents, tiles, at.backward));
         return true;
       }
       case OpKind::kMerge: {
@@ -114,7 +116,7 @@ class GroupSimulator {
   void send(int32_t rank, RankState& state, int32_t index) {
     PassState& at = passes_[state.pass];
     const Transfer& transfer = at.pass->transfers[static_cast<size_t>(index)];
-    const Link link = prices_.link(first_rank_ + rank, first_rank_ + transfer.dst);
+    const Link link = prices_.link(first_rank_ + rank, first_rank_ + transfer.dst, transfer.bytes);
     const double begin = std::max(state.now, state.port_free);
     const double left = begin + static_cast<double>(transfer.bytes) / link.bytes_per_second;
     const double arrival = left + link.latency;
