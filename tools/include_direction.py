@@ -31,7 +31,7 @@ HEADERS = {
     "cost": "profile cost_model kernel_profile links validate",
     "assign": "windows document_stream",
     "shard": "shard",
-    "plan": "layout plan plan_file plan_loads scheme verify prices timeline",
+    "plan": "layout plan plan_file plan_loads scheme verify prices profile_prices timeline",
     "kernels": "attention",
     "comm": "communicator",
     "sim": "window_costs simulate law law_sweep simulate_plan validate_laws group_clock",

@@ -27,6 +27,7 @@ class KernelProfile : public Profile {
   // Forward seconds of one rank's per-document zigzag share (see zigzag_share), mean over the cp ranks,
   // without launch; residual corrections, which belong to whole calls, are left out.
   double piece_time(int64_t length, int64_t cp) const override;
+  double call_time(std::span<const CallTile> call, Direction direction) const override;
   bool extrapolated(int64_t length, int64_t cp) const override;
   std::string model_json() const override;
 

@@ -2,11 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "counterpoise/area.h"
+#include "counterpoise/cost_model.h"
 
 namespace counterpoise {
 
@@ -21,6 +23,13 @@ struct ProfileInfo {
   std::string calibration;  // how it was measured and fitted, a JSON object as text; empty: not recorded
 };
 
+// One tile of a kernel call, and the document it is part of.
+struct CallTile {
+  WorkShape work;
+  int64_t length = 0;  // of the document
+  int64_t rows = 0;    // queries of the document in the whole call
+};
+
 // What attention on one document costs when a group of `cp` ranks shares it evenly. Immutable, so one
 // profile serves all threads.
 class Profile {
@@ -33,6 +42,11 @@ class Profile {
   // over `cp` ranks: time(length) / cp x penalty(length, cp). 0 for length 0; cp >= 1. Additive over the
   // pieces of a window: what a kernel call costs once (its launch) is not part of it. About 100 ns.
   virtual double piece_time(int64_t length, int64_t cp) const = 0;
+
+  // Cost, in info().unit, of one kernel call over these tiles, all their heads; 0 for none. A profile of
+  // documents prices a pair as in a document of that length cut into length / rows shares; one of calls
+  // prices the call, launch included. kUsage for a backward that the profile does not know.
+  virtual double call_time(std::span<const CallTile> call, Direction direction) const = 0;
 
   // True where the split was not measured at this (length, cp), so that piece_time is a continuation.
   virtual bool extrapolated(int64_t length, int64_t cp) const = 0;

@@ -2,11 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "counterpoise/group_clock.h"
 #include "counterpoise/law.h"
 #include "counterpoise/window_costs.h"
 
@@ -52,6 +54,14 @@ struct MemoryShape {
 
 inline constexpr int64_t kFixedGroups = 8;  // groups of the numbers that do not shrink with CP
 
+// Groups split by a sharder and a scheme, their ranks and messages on a clock, instead of the ideal split.
+struct PlannedSplit {
+  GroupSplit split;
+  std::shared_ptr<const Prices> prices;
+  std::string links = "none";  // what `prices` charges messages by, for reports
+  int32_t ranks_per_node = 0;
+};
+
 struct SimulationConfig {
   int64_t ranks = 64;
   std::vector<int64_t> cp{1, 2, 4, 8, 16};  // ascending; ratios are to CP = 1 whether listed or not
@@ -61,6 +71,7 @@ struct SimulationConfig {
   WindowOrder window_order = WindowOrder::kShuffle;
   Regime regime = Regime::kFixed;
   Sync sync = Sync::kStep;
+  std::optional<PlannedSplit> planned;  // absent: the ideal split
   MemoryShape memory;
   bool laws = true;  // closed forms beside the simulated numbers, from the run's first windows
   uint64_t seed = 1;
@@ -113,6 +124,20 @@ struct GroupStatistics {
   bool judged() const { return groups >= 4; }         // max/min of fewer groups says little
 };
 
+// What happens inside the groups of a planned split; sums over all groups and steps, absent where there is no
+// work. Groups meet once a step. slowdown_step x uneven_slowdown x comm_slowdown is the step's time over that
+// of the same compute spread evenly over all ranks with nothing to wait for.
+struct WithinGroups {
+  std::optional<double> imbalance;        // compute of a group's slowest rank / mean of its ranks
+  std::optional<double> exposed_comm;     // share of ranks' time that they spend in waits
+  std::optional<double> uneven_slowdown;  // group time with free messages / mean compute of its ranks
+  std::optional<double> comm_slowdown;    // group time / group time with free messages
+  double compute_mean = 0;                // of a rank in a step
+  double sent_mean = 0;                   // bytes a rank sends in a step, one layer
+  int64_t sent_most = 0;
+  int64_t most_tokens = 0;  // on one rank at once
+};
+
 struct CpResult {
   int64_t cp = 1;
   GroupStatistics all;                     // G = ranks / cp groups
@@ -121,7 +146,9 @@ struct CpResult {
   std::optional<LawRow> law;  // of the same groups; absent without laws
   GroupStatistics fixed;      // kFixedGroups groups of cp windows, whatever the CP
   std::optional<Estimate> fixed_variance_ratio;
-  int64_t tokens_per_rank = 0;  // held at once: window/cp, or the whole window when windows grow
+  std::optional<WithinGroups> within;  // of a planned split
+  // Held at once: window/cp, or the whole window when windows grow; in a planned split the most on one rank.
+  int64_t tokens_per_rank = 0;
   int64_t bytes_per_rank = 0;
   PackAccount account;  // of the windows behind this result
 };
@@ -133,9 +160,12 @@ struct SimulationResult {
   std::optional<double> corpus_passes;  // how often the run went through the file; absent for a distribution
 };
 
-// Group times of many steps with the ideal split: each document piece's attention time divided evenly over
-// the ranks of its group. Throws kInfeasible (with the legal values) when a CP does not divide the ranks,
-// kBadInput when the corpus has too few windows for one step. `progress` gets the share done, in [0, 1].
+// Group times of many steps. With the ideal split each document piece's attention time is divided evenly over
+// the ranks of its group. With config.planned a group's time is that of its slowest rank on the clock of
+// simulate_plan: its windows in a row, or, where groups meet after every window, each window by itself;
+// `piece_time` is then not used. The windows are the same. Throws kInfeasible (with the legal values) when a
+// CP does not divide the ranks, kBadInput when the corpus has too few windows for one step. `progress` gets
+// the share done, in [0, 1].
 SimulationResult simulate(const Lengths& lengths, const PieceTime& piece_time, const SimulationConfig& config,
                           const std::function<void(double)>& progress = {});
 

@@ -49,4 +49,11 @@ struct WindowSource {
 WindowCosts window_costs(const WindowSource& source, std::span<const int64_t> cp, const PieceTime& piece_time,
                          int64_t windows, uint64_t part = 0);
 
+// The documents of the same windows, for callers that split them by rank.
+struct WindowLengths {
+  std::vector<std::vector<int64_t>> windows;  // lengths of each window's pieces; fewer where the corpus ends
+  PackAccount account;
+};
+WindowLengths window_lengths(const WindowSource& source, int64_t windows, uint64_t part = 0);
+
 }  // namespace counterpoise

@@ -11,13 +11,6 @@
 namespace counterpoise {
 namespace {
 
-template <typename Info>
-std::string names_of(const std::vector<Info>& all) {
-  std::string names;
-  for (const Info& info : all) names += (names.empty() ? "" : ", ") + info.name;
-  return names;
-}
-
 int32_t element_bytes_of(const std::string& dtype) {
   if (dtype == "float32") return 4;
   if (dtype == "bfloat16" || dtype == "float16") return 2;

@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/length_options.h"
 #include "counterpoise/document_stream.h"
@@ -35,6 +36,14 @@ struct PlanOptions {
   // Everything but the windows.
   PlanRequest request() const;
 };
+
+// "contiguous, zigzag, ...".
+template <typename Info>
+std::string names_of(const std::vector<Info>& all) {
+  std::string names;
+  for (const Info& info : all) names += (names.empty() ? "" : ", ") + info.name;
+  return names;
+}
 
 // "causal", "full", "window:4k" (the query itself and the keys before it, that many in all).
 Mask parse_mask(const std::string& text);

@@ -48,11 +48,11 @@ void SimulationOptions::add_to(CLI::App& verb) {
       verb, "--sync", sync,
       "Where groups wait: step (at the gradient) or micro_batch (FSDP/ZeRO-3, after every window)")
       ->type_name("WHERE");
-  verb.add_option("--heads", memory.heads, "Query heads, for the memory column")->capture_default_str();
-  verb.add_option("--kv-heads", memory.kv_heads, "Key/value heads, for the memory column")
+  verb.add_option("--heads", memory.heads,
+                  "Query heads, for the memory column and the plan of simulate --shard")
       ->capture_default_str();
-  verb.add_option("--head-dim", memory.head_dim, "Head dimension, for the memory column")
-      ->capture_default_str();
+  verb.add_option("--kv-heads", memory.kv_heads, "Key/value heads, the same")->capture_default_str();
+  verb.add_option("--head-dim", memory.head_dim, "Head dimension, the same")->capture_default_str();
   verb.add_flag("--no-laws", no_laws, "Leave out the closed forms beside the simulated numbers");
 }
 

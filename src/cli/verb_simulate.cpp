@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "cli/length_options.h"
 #include "cli/simulation_options.h"
+#include "cli/split_options.h"
 #include "cli/verbs.h"
 #include "counterpoise/error.h"
 #include "report/json_output.h"
@@ -19,12 +20,14 @@ namespace {
 struct SimulateVerb {
   LengthOptions lengths;
   SimulationOptions options;
+  SplitOptions split;
   std::string json, csv;
   double fail_above = 0;
 
   void run() const {
-    const SimulationConfig config = options.config();
+    SimulationConfig config = options.config();
     const ProfilePtr profile = options.load_profile();
+    config.planned = split.planned(profile, config.memory);
     const Lengths source = lengths.load();
     const SimulationResult result = simulate(source, piece_time_of(*profile), config);
     const SimulationRecord record{source, *profile, config, result};
@@ -50,6 +53,7 @@ Examples:
   counterpoise simulate --lengths preset:wlbllm_mix --ranks 64 --cp 1,2,4,8 --window 32k
   counterpoise simulate --lengths lengths.jsonl --window 8k --window-order stream --profile area
   counterpoise simulate --lengths corpus.idx --regime grow --json result.json
+  counterpoise simulate --lengths preset:wlbllm_mix --cp 1,2,4,8 --shard zigzag --scheme ring --links h100-sendrecv
   counterpoise simulate --lengths lengths.csv --cp 8 --fail-above 2     exit 1 if median max/min exceeds 2
 )";
 
@@ -61,6 +65,7 @@ void add_simulate_verb(CLI::App& app) {
       app.add_subcommand("simulate", "How unequal attention time is across groups, at each CP degree");
   verb->lengths.add_to(*sub, true, true);
   verb->options.add_to(*sub);
+  verb->split.add_to(*sub);
   sub->add_option("--json", verb->json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");
   sub->add_option("--csv", verb->csv, "Write the result as CSV (- for stdout)")->type_name("FILE|-");
   sub->add_option("--fail-above", verb->fail_above,

@@ -14,11 +14,26 @@ double causal_pairs(int64_t length) {
   return n * (n + 1) / 2;
 }
 
+void require_forward(const Profile& profile, Direction direction) {
+  if (direction == Direction::kForward) return;
+  throw_error(ErrorKind::kUsage,
+              "profile '{}' knows the forward pass only; take one that was calibrated with backward",
+              profile.info().name);
+}
+
 }  // namespace
 
 double AreaProfile::piece_time(int64_t length, int64_t cp) const {
   CP_CHECK(length >= 0 && cp >= 1);
   return causal_pairs(length) / static_cast<double>(cp);
+}
+
+double AreaProfile::call_time(std::span<const CallTile> call, Direction direction) const {
+  require_forward(*this, direction);
+  double pairs = 0;
+  for (const CallTile& tile : call)
+    pairs += static_cast<double>(tile.work.area) * static_cast<double>(tile.work.shape.heads);
+  return pairs;
 }
 
 double DocumentProfile::penalty(double length, double cp) const {
@@ -33,6 +48,27 @@ double DocumentProfile::piece_time(int64_t length, int64_t cp) const {
   const double tokens = static_cast<double>(length), ranks = static_cast<double>(cp);
   const double speed = interpolate(tables_.curve_lengths, tables_.tflops, tokens) * 1e12;
   return causal_pairs(length) * tables_.flops_per_pair / speed / ranks * penalty(tokens, ranks);
+}
+
+// Two matrix products of 2 flops per pair and element of the head dimensions, at the speed of a whole
+// document.
+double DocumentProfile::call_time(std::span<const CallTile> call, Direction direction) const {
+  require_forward(*this, direction);
+  double seconds = 0, per_flop = 0;
+  int64_t length = -1, rows = -1;  // that per_flop is for
+  for (const CallTile& tile : call) {
+    if (tile.length != length || tile.rows != rows) {
+      length = tile.length;
+      rows = tile.rows;
+      const double tokens = static_cast<double>(length);
+      const double speed = interpolate(tables_.curve_lengths, tables_.tflops, tokens) * 1e12;
+      per_flop = penalty(tokens, tokens / static_cast<double>(rows)) / speed;
+    }
+    const CostShape& shape = tile.work.shape;
+    const double flops = 2.0 * static_cast<double>((shape.head_dim + shape.v_head_dim) * shape.heads);
+    seconds += static_cast<double>(tile.work.area) * flops * per_flop;
+  }
+  return seconds;
 }
 
 bool DocumentProfile::extrapolated(int64_t length, int64_t cp) const {

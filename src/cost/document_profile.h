@@ -26,6 +26,7 @@ class DocumentProfile : public Profile {
   DocumentProfile(ProfileInfo info, DocumentTables tables)
       : Profile(std::move(info)), tables_(std::move(tables)) {}
   double piece_time(int64_t length, int64_t cp) const override;
+  double call_time(std::span<const CallTile> call, Direction direction) const override;
   bool extrapolated(int64_t length, int64_t cp) const override;
   Range measured_lengths() const override;
   std::string model_json() const override;
@@ -41,6 +42,7 @@ class AreaProfile : public Profile {
  public:
   explicit AreaProfile(ProfileInfo info) : Profile(std::move(info)) {}
   double piece_time(int64_t length, int64_t cp) const override;
+  double call_time(std::span<const CallTile> call, Direction direction) const override;
   bool extrapolated(int64_t, int64_t) const override { return false; }
   std::string model_json() const override { return R"({"kind": "area"})"; }
 };

@@ -80,6 +80,13 @@ double KernelProfile::piece_time(int64_t length, int64_t cp) const {
   return sum / static_cast<double>(cp);
 }
 
+double KernelProfile::call_time(std::span<const CallTile> call, Direction direction) const {
+  std::vector<WorkShape> tiles;
+  tiles.reserve(call.size());
+  for (const CallTile& tile : call) tiles.push_back(tile.work);
+  return call_seconds(tiles, direction);
+}
+
 bool KernelProfile::extrapolated(int64_t length, int64_t cp) const {
   for (const int64_t rank : {int64_t{0}, cp - 1})
     for (const WorkShape& tile : zigzag_share(length, cp, rank, shape_))

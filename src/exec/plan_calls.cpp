@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/plan_calls.h"
 
-#include <algorithm>
-#include <map>
-
-#include "counterpoise/area.h"
+#include "plan/call_tiles.h"
 
 namespace counterpoise {
 namespace {
@@ -14,29 +11,6 @@ std::vector<int64_t> offsets_of(const std::vector<int64_t>& documents) {
   for (const int64_t length : documents) offsets.push_back(offsets.back() + length);
   return offsets;
 }
-
-// Keys of one document that the tiles of a call read so far, as disjoint ranges by begin.
-class SeenKeys {
- public:
-  // Rows of `kv` not seen before; they are from now on.
-  int64_t add(Range kv) {
-    int64_t fresh = kv.size();
-    for (const Range& range : ranges_) fresh -= intersect(range, kv).size();
-    if (fresh > 0) merge(kv);
-    return fresh;
-  }
-
- private:
-  void merge(Range kv) {
-    std::erase_if(ranges_, [&](const Range& range) {
-      if (range.end < kv.begin || range.begin > kv.end) return false;
-      kv = {std::min(kv.begin, range.begin), std::max(kv.end, range.end)};
-      return true;
-    });
-    ranges_.push_back(kv);
-  }
-  std::vector<Range> ranges_;
-};
 
 }  // namespace
 
@@ -76,19 +50,15 @@ std::vector<TileCall> plan_calls(const std::string& sharder, const std::string& 
   for (const Op& op : pass.program(rank)) {
     if (op.kind != OpKind::kAttend) continue;
     TileCall& call = calls.emplace_back();
-    std::map<int32_t, SeenKeys> seen;
-    for (int32_t i = op.index; i < op.index + op.count; ++i) {
-      const Tile& tile = pass.tiles[static_cast<size_t>(i)];
+    const std::span tiles =
+        std::span(pass.tiles).subspan(static_cast<size_t>(op.index), static_cast<size_t>(op.count));
+    for (const Tile& tile : tiles) {
       const int64_t row = offsets[static_cast<size_t>(tile.document)];
       call.tiles.push_back(
           {tile.q, tile.kv, {tile.heads.begin, tile.heads.end}, row + tile.q.begin, row + tile.kv.begin});
-      const HeadRange kv_heads = plan.shape.kv_heads_of(tile.heads);
-      call.shapes.push_back({tile.q.size(),
-                             tile.kv.size(),
-                             area(tile.q, tile.kv, plan.shape.mask),
-                             {tile.heads.size(), kv_heads.size(), heads.head_dim, heads.value_dim(), 4},
-                             seen[tile.document].add(tile.kv)});
     }
+    for (const CallTile& tile : call_tiles(plan.shape, plan.groups[0].windows[0].documents, tiles))
+      call.shapes.push_back(tile.work);
   }
   return calls;
 }

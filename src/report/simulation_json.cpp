@@ -5,6 +5,7 @@
 
 #include "report/law_report.h"
 #include "report/simulation_report.h"
+#include "report/split_report.h"
 
 namespace counterpoise {
 
@@ -88,6 +89,7 @@ ordered_json cp_result_json(const CpResult& r, Sync sync) {
     json["law"] = law_row_json(*r.law);
     json["law"]["max_over_mean"] = r.law->all.max_over_mean;  // version 1 has a number here
   }
+  if (r.within) json["within_groups"] = within_groups_json(*r.within);
   json["packing"] = account_json(r.account);
   return json;
 }
@@ -104,13 +106,14 @@ ordered_json config_json(const SimulationRecord& record) {
   ordered_json json = {{"ranks", c.ranks}, {"cp", c.cp}, {"window", c.pack.window}, {"steps", c.steps}};
   json.update(windows_json(c));
   json["sync"] = name_of(c.sync);
-  json["shard"] = "ideal";
+  json["shard"] = c.planned ? c.planned->split.sharder : "ideal";
   json["profile"] = profile_json(record.profile);
   json["memory_shape"] = {{"heads", c.memory.heads},
                           {"kv_heads", c.memory.kv_heads},
                           {"head_dim", c.memory.head_dim},
                           {"element_bytes", c.memory.element_bytes}};
   json["seed"] = c.seed;
+  if (c.planned) json["split"] = split_config_json(*c.planned);
   return json;
 }
 
@@ -128,7 +131,11 @@ ordered_json simulation_json(const SimulationRecord& record) {
   json["results"] = ordered_json::array();
   for (const CpResult& r : record.result.results) {
     json["results"].push_back(cp_result_json(r, record.config.sync));
-    json["results"].back()["extrapolated"] = extrapolated(record.profile, record.config, r.cp);
+    ordered_json& result = json["results"].back();
+    result["extrapolated"] = extrapolated(record.profile, record.config, r.cp);
+    if (!record.config.planned) continue;
+    result["shard"] = record.config.planned->split.sharder;
+    result["scheme"] = record.config.planned->split.scheme;
   }
   return json;
 }
@@ -139,20 +146,26 @@ std::string simulation_csv(const SimulationRecord& record) {
       "over_min_p50,"
       "max_over_min_p90,max_over_min_mean,share_below_2,max_over_mean_mean,slowdown_step,slowdown_micro_"
       "batch,"
-      "tokens_per_rank,bytes_per_rank_and_layer\n";
+      "tokens_per_rank,bytes_per_rank_and_layer";
+  csv += record.config.planned ? ",imbalance,exposed_comm,uneven_slowdown,comm_slowdown,bytes_sent_per_rank\n"
+                               : "\n";
   auto cell = [](const std::optional<double>& value) {
     return value ? fmt::format("{:.9g}", *value) : std::string();
   };
   for (const CpResult& r : record.result.results) {
     const GroupStatistics& s = r.all;
     const std::optional<Estimate>& v = r.variance_ratio;
-    csv += fmt::format("{},{},{},{:.9g},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.cp, s.groups,
+    csv += fmt::format("{},{},{},{:.9g},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", r.cp, s.groups,
                        s.steps, s.mean, cell(s.variance), v ? fmt::format("{:.9g}", v->value) : "",
                        v ? fmt::format("{:.9g}", v->low) : "", v ? fmt::format("{:.9g}", v->high) : "",
                        cell(s.cv), r.cv2_ratio ? fmt::format("{:.9g}", r.cv2_ratio->value) : "",
                        cell(s.max_over_min.p50), cell(s.max_over_min.p90), cell(s.max_over_min.mean),
                        cell(s.max_over_min.share_below_2), cell(s.max_over_mean.mean), cell(s.slowdown_step),
                        cell(s.slowdown_micro_batch), r.tokens_per_rank, r.bytes_per_rank);
+    if (r.within)
+      csv += fmt::format(",{},{},{},{},{:.9g}", cell(r.within->imbalance), cell(r.within->exposed_comm),
+                         cell(r.within->uneven_slowdown), cell(r.within->comm_slowdown), r.within->sent_mean);
+    csv += "\n";
   }
   return csv;
 }

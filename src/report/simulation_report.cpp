@@ -6,6 +6,7 @@
 #include "counterpoise/length_summary.h"
 #include "counterpoise/numbers.h"
 #include "report/law_report.h"
+#include "report/split_report.h"
 #include "report/text_table.h"
 
 namespace counterpoise {
@@ -32,12 +33,12 @@ std::string setting(const SimulationRecord& record) {
   const SimulationConfig& c = record.config;
   return fmt::format(
       "{} steps of {} windows of {} tokens from {}\n"
-      "packing {}, documents in {} order, windows in {} order, regime {}, groups meet once a {}, ideal "
-      "split\n"
+      "packing {}, documents in {} order, windows in {} order, regime {}, groups meet once a {}{}"
       "profile {}: {}\n",
       format_count(record.result.steps), c.ranks, format_size(c.pack.window), record.lengths.source,
       name_of(c.pack.policy), name_of(c.order), name_of(c.window_order), name_of(c.regime),
-      c.sync == Sync::kStep ? "step" : "micro-batch", record.profile.info().name,
+      c.sync == Sync::kStep ? "step" : "micro-batch",
+      c.planned ? "\n" + split_setting(*c.planned) : ", ideal split\n", record.profile.info().name,
       record.profile.info().source);
 }
 
@@ -115,18 +116,20 @@ std::string fixed_groups_table(const SimulationRecord& record) {
 
 std::string simulation_text(const SimulationRecord& record) {
   const MemoryShape& m = record.config.memory;
-  return headline(record) + "\n" + setting(record) + "\n" + main_table(record) +
+  const bool planned = record.config.planned.has_value();
+  return headline(record) + (planned ? split_sentence(record) : "") + "\n" + setting(record) + "\n" +
+         main_table(record) +
          "\nWith 8 groups at every CP: averaging alone, without the shrinking number of groups\n\n" +
-         fixed_groups_table(record) + "\n" + notes(record) +
+         fixed_groups_table(record) + "\n" + (planned ? split_table(record) + "\n" : "") + notes(record) +
          fmt::format(
              "max/min = slowest over fastest group of a step (median); slowdown = slowest over mean group, "
              "summed over steps;\n"
              "law = variance ratio and slowdown in closed form; wait = the share of rank time spent waiting. "
              "Memory: q, k, v, "
              "out, lse of one\n"
-             "layer held at once ({} heads, {} kv heads of {}, {} bytes). Communication is not priced "
-             "here.\n",
-             m.heads, m.kv_heads, m.head_dim, m.element_bytes);
+             "layer held at once ({} heads, {} kv heads of {}, {} bytes). {}\n",
+             m.heads, m.kv_heads, m.head_dim, m.element_bytes,
+             planned ? "Buffers of the scheme come on top." : "Communication is not priced here.");
 }
 
 }  // namespace counterpoise

@@ -91,12 +91,19 @@ BlockSum block_sum(const StepSeries& series, const StepSeries& base, size_t bloc
 }  // namespace
 
 void StepSeries::add_step(std::span<const double> times, int64_t windows_per_group) {
-  const size_t c = static_cast<size_t>(windows_per_group), g = static_cast<size_t>(groups);
-  CP_CHECK(times.size() == c * g);
+  const size_t c = static_cast<size_t>(windows_per_group);
+  std::vector<double> sums(static_cast<size_t>(groups));
+  CP_CHECK(times.size() == c * sums.size());
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] = total(times.subspan(i * c, c));
+  add_step(times, sums);
+}
+
+void StepSeries::add_step(std::span<const double> times, std::span<const double> group_times) {
+  const size_t g = static_cast<size_t>(groups), c = times.size() / g;
+  CP_CHECK(group_times.size() == g && times.size() == c * g);
   double sum = 0, high = 0, low = kInfinity, squares = 0;
   for (size_t i = 0; i < g; ++i) {
-    double time = 0;
-    for (size_t m = 0; m < c; ++m) time += times[i * c + m];
+    const double time = group_times[i];
     // Welford: no cancellation for nearly equal groups.
     const double before = i == 0 ? 0 : sum / static_cast<double>(i);
     sum += time;
@@ -104,7 +111,8 @@ void StepSeries::add_step(std::span<const double> times, int64_t windows_per_gro
     high = std::max(high, time);
     low = std::min(low, time);
   }
-  double micro = 0;
+  double micro = 0, alone = 0;
+  for (size_t i = 0; i < g; ++i) alone += total(times.subspan(i * c, c));
   for (size_t m = 0; m < c; ++m) {
     double slowest = 0;
     for (size_t i = 0; i < g; ++i) slowest = std::max(slowest, times[i * c + m]);
@@ -115,6 +123,7 @@ void StepSeries::add_step(std::span<const double> times, int64_t windows_per_gro
   min.push_back(low);
   variance.push_back(g > 1 ? squares / static_cast<double>(g - 1) : 0);
   micro_batch.push_back(micro);
+  micro_batch_mean.push_back(alone / static_cast<double>(g));
 }
 
 std::optional<double> GroupStatistics::wait_share(Sync sync) const {
@@ -136,7 +145,7 @@ GroupStatistics statistics(const StepSeries& series) {
   if (means > 0) {
     if (result.variance) result.cv = std::sqrt(*result.variance) / result.mean;
     result.slowdown_step = total(series.max) / means;
-    result.slowdown_micro_batch = total(series.micro_batch) / means;
+    result.slowdown_micro_batch = total(series.micro_batch) / total(series.micro_batch_mean);
   }
   result.max_over_min = spread(series);
   result.max_over_mean = imbalance(series);

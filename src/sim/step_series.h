@@ -13,11 +13,14 @@ namespace counterpoise {
 // What every step leaves behind: enough for all statistics, small enough for a million steps.
 struct StepSeries {
   int64_t groups = 0;
-  std::vector<double> mean, max, min, variance, micro_batch;
+  std::vector<double> mean, max, min, variance;
+  std::vector<double> micro_batch, micro_batch_mean;  // groups meet after every window
 
   size_t steps() const { return mean.size(); }
   // `times` holds, per window of each group, its cost: groups x windows_per_group.
   void add_step(std::span<const double> times, int64_t windows_per_group);
+  // The same with groups' own times: their windows in a row need not take the sum of each by itself.
+  void add_step(std::span<const double> times, std::span<const double> group_times);
 };
 
 GroupStatistics statistics(const StepSeries& series);

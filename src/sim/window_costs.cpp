@@ -2,16 +2,12 @@
 #include "counterpoise/window_costs.h"
 
 #include <algorithm>
-#include <mutex>
 
-#include "counterpoise/error.h"
-#include "counterpoise/parallel.h"
 #include "sim/piece_table.h"
+#include "sim/window_stream.h"
 
 namespace counterpoise {
 namespace {
-
-constexpr int64_t kBlock = 4096;  // windows drawn from one random stream
 
 // Adds up the price of each window as its pieces arrive; windows beyond the last row are not needed.
 class PriceSink final : public WindowSink {
@@ -36,42 +32,22 @@ class PriceSink final : public WindowSink {
   size_t row_ = 0;
 };
 
-// Fills rows from one stream; returns how many doubles of `rows` were priced before the stream ended.
-size_t price_rows(DocumentStream& documents, Packer& packer, const PieceTable& table, std::span<double> rows,
-                  size_t columns) {
-  PriceSink sink(table, rows, columns);
-  while (!sink.full()) {
-    const std::optional<Document> document = documents.next();
-    if (!document) break;
-    packer.add(*document, sink);
+// Keeps the documents of each window; windows beyond the last one are not needed.
+class LengthSink final : public WindowSink {
+ public:
+  explicit LengthSink(std::span<std::vector<int64_t>> windows) : windows_(windows) {}
+
+  void piece(const Piece& piece) override {
+    if (!full()) windows_[taken_].push_back(piece.length);
   }
-  return sink.priced();
-}
+  void end_window(int64_t) override { taken_ = std::min(taken_ + 1, windows_.size()); }
+  bool full() const { return taken_ == windows_.size(); }
+  size_t taken() const { return taken_; }
 
-bool fits(const LengthBin& bin, const PackOptions& pack) {
-  const bool kept = pack.long_documents != LongDocuments::kDrop || bin.lo <= pack.window;
-  const bool empty_windows = pack.policy == PackPolicy::kOneDocument;
-  return kept && bin.weight > 0 && (bin.hi > 0 || empty_windows);
-}
-
-// Without one document that leaves tokens in a window, an endless stream would never end one.
-void require_tokens(const Lengths& lengths, const PackOptions& pack) {
-  const bool some = std::any_of(lengths.bins.begin(), lengths.bins.end(),
-                                [&](const LengthBin& bin) { return fits(bin, pack); }) ||
-                    std::any_of(lengths.corpus.begin(), lengths.corpus.end(), [&](int64_t length) {
-                      return length > 0 && fits({length, length, 1}, pack);
-                    });
-  if (some) return;
-  const auto longest = std::max_element(lengths.corpus.begin(), lengths.corpus.end());
-  if (longest != lengths.corpus.end() && *longest == 0)
-    throw_error(ErrorKind::kBadInput,
-                "{}: all {} documents have length 0, so there is no attention to balance", lengths.source,
-                lengths.corpus.size());
-  throw_error(ErrorKind::kBadInput,
-              "{}: every document is longer than the window of {} tokens and --long drop drops it; "
-              "use a larger --window, --long split or --long truncate",
-              lengths.source, pack.window);
-}
+ private:
+  std::span<std::vector<int64_t>> windows_;
+  size_t taken_ = 0;
+};
 
 }  // namespace
 
@@ -83,33 +59,37 @@ std::vector<double> WindowCosts::column(size_t j) const {
 
 WindowCosts window_costs(const WindowSource& source, std::span<const int64_t> cp, const PieceTime& piece_time,
                          int64_t windows, uint64_t part) {
-  require_tokens(source.lengths, source.pack);
-  const LengthSampler sampler(source.lengths);
   const PieceTable table(piece_time, cp, source.pack.window);
   WindowCosts costs{{cp.begin(), cp.end()}, {}, {}};
-  costs.values.resize(static_cast<size_t>(windows) * cp.size());
-  if (source.order != DocumentOrder::kSample) {
-    DocumentStream documents(source.lengths, sampler, source.order, source.seed, part);
-    const std::unique_ptr<Packer> packer = Packer::make(source.pack);
-    const size_t priced = price_rows(documents, *packer, table, costs.values, cp.size());
-    costs.ended = priced < costs.values.size();
-    costs.values.resize(priced);
-    costs.account = packer->account();
-    return costs;
-  }
-  const int64_t blocks = (windows + kBlock - 1) / kBlock;
-  std::mutex account_mutex;
-  parallel_for(blocks, source.threads, [&](int64_t block) {
-    DocumentStream documents(source.lengths, sampler, source.order, source.seed,
-                             (part << 32) + static_cast<uint64_t>(block));
-    const std::unique_ptr<Packer> packer = Packer::make(source.pack);
-    const size_t begin = static_cast<size_t>(block * kBlock) * cp.size();
-    const size_t count = static_cast<size_t>(std::min(kBlock, windows - block * kBlock)) * cp.size();
-    price_rows(documents, *packer, table, std::span(costs.values).subspan(begin, count), cp.size());
-    const std::lock_guard lock(account_mutex);
-    costs.account += packer->account();
-  });
+  const size_t columns = cp.size();
+  costs.values.resize(static_cast<size_t>(windows) * columns);
+  const StreamedWindows streamed = stream_windows(
+      source, windows, part, [&](DocumentStream& documents, Packer& packer, int64_t first, int64_t count) {
+        const size_t begin = static_cast<size_t>(first) * columns;
+        PriceSink sink(table, std::span(costs.values).subspan(begin, static_cast<size_t>(count) * columns),
+                       columns);
+        pack_into(documents, packer, sink);
+        return static_cast<int64_t>(sink.priced() / columns);
+      });
+  costs.ended = streamed.windows < windows;
+  costs.values.resize(static_cast<size_t>(streamed.windows) * columns);
+  costs.account = streamed.account;
   return costs;
+}
+
+WindowLengths window_lengths(const WindowSource& source, int64_t windows, uint64_t part) {
+  WindowLengths result;
+  result.windows.resize(static_cast<size_t>(windows));
+  const StreamedWindows streamed = stream_windows(
+      source, windows, part, [&](DocumentStream& documents, Packer& packer, int64_t first, int64_t count) {
+        LengthSink sink(
+            std::span(result.windows).subspan(static_cast<size_t>(first), static_cast<size_t>(count)));
+        pack_into(documents, packer, sink);
+        return static_cast<int64_t>(sink.taken());
+      });
+  result.windows.resize(static_cast<size_t>(streamed.windows));
+  result.account = streamed.account;
+  return result;
 }
 
 }  // namespace counterpoise

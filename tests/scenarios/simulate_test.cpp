@@ -66,6 +66,72 @@ TEST(SimulateCommand, BadFlagsAreNamed) {
   EXPECT_EQ(run_counterpoise("simulate /nonexistent.txt").exit_code, 3);
 }
 
+TEST(SimulateCommand, APlannedSplitShowsTheInsideOfItsGroups) {
+  const std::string command = "simulate preset:wlbllm_mix --steps 40 --cp 1,2,8 ";
+  const Outcome text = run_counterpoise(command + "--shard zigzag --scheme ring");
+  EXPECT_EQ(text.exit_code, 0) << text.output;
+  for (const char* phrase :
+       {"At CP = 8 a step takes", "zigzag shards, scheme ring", "h100-sendrecv", "exposed comm"})
+    EXPECT_NE(text.output.find(phrase), std::string::npos) << phrase << "\n" << text.output;
+  const nlohmann::json ideal = run_json(command), zigzag = run_json(command + "--shard zigzag");
+  EXPECT_EQ(ideal["config"]["shard"], "ideal");
+  EXPECT_FALSE(ideal["results"][2].contains("within_groups"));
+  EXPECT_FALSE(ideal["config"].contains("split"));
+  EXPECT_EQ(zigzag["config"]["split"]["scheme"], "ring");
+  EXPECT_EQ(zigzag["config"]["split"]["links"], "h100-sendrecv");
+  EXPECT_EQ(zigzag["results"][2]["shard"], "zigzag");
+  EXPECT_EQ(zigzag["results"][2]["scheme"], "ring");
+  const nlohmann::json& one = zigzag["results"][0]["within_groups"];
+  EXPECT_EQ(one["imbalance"], 1.0);
+  EXPECT_EQ(one["exposed_comm"], 0.0);
+  EXPECT_EQ(one["bytes_sent_per_rank"]["most"], 0);
+  const nlohmann::json& eight = zigzag["results"][2]["within_groups"];
+  EXPECT_GT(eight["imbalance"], 1.0);
+  EXPECT_GT(eight["exposed_comm"], 0.0);
+  // 8 windows, each: 7 messages of 4096 rows x 8 kv heads x (128 + 128) x 2 bytes
+  EXPECT_EQ(eight["bytes_sent_per_rank"]["mean"], 8 * 7 * 4096.0 * 8 * 256 * 2);
+  // Windows are the same: without a group to split, only the heads differ, 32 of them against the profile's
+  // one.
+  EXPECT_NEAR(zigzag["results"][0]["mean"].get<double>() / ideal["results"][0]["mean"].get<double>(), 32,
+              1e-9);
+}
+
+TEST(SimulateCommand, WholeDocumentsAndServersBalanceOtherwise) {
+  const std::string command = "simulate preset:wlbllm_mix --steps 20 --cp 8 --links none --shard contiguous ";
+  const auto imbalance = [](const nlohmann::json& json) {
+    return json["results"][0]["within_groups"]["imbalance"].get<double>();
+  };
+  EXPECT_GT(imbalance(run_json(command + "--profile area")), 1.2);
+  EXPECT_LT(imbalance(run_json(command + "--profile area --scheme attention_server")), 1.01);
+}
+
+TEST(SimulateCommand, PlannedNumbersAreTheSameForAnyThreadCount) {
+  const std::string command =
+      "simulate preset:wlbllm_mix --steps 20 --cp 1,4 --shard adaptive --scheme direct --threads ";
+  EXPECT_EQ(run_json(command + "1"), run_json(command + "7"));
+}
+
+TEST(SimulateCommand, SplitsThatCannotBeAreNamed) {
+  const auto refused = [](const std::string& flags, int code, const std::string& rule) {
+    const Outcome outcome = run_counterpoise("simulate preset:wlbllm_mix --steps 2 " + flags);
+    EXPECT_EQ(outcome.exit_code, code) << flags << "\n" << outcome.output;
+    EXPECT_NE(outcome.output.find(rule), std::string::npos) << flags << "\n" << outcome.output;
+  };
+  refused("--scheme ring", 2, "add --shard with one of contiguous");
+  refused("--links none", 2, "add --shard");
+  refused("--inner 2", 2, "add --shard");
+  refused("--shard round_robin", 2, "unknown sharder");
+  refused("--shard zigzag --scheme gossip", 2, "unknown scheme");
+  refused("--shard zigzag --scheme all_to_all --cp 64", 4, "nearest legal: cp 32");
+  refused("--shard zigzag --scheme ring2d --inner 3 --cp 8", 4, "nearest legal: inner 2");
+  refused("--shard whole_document --token-cap 10 --cp 8", 4, "nearest legal: 4096");
+  refused("--shard zigzag --kv-heads 5", 2, "multiple of kv_heads");
+  refused("--shard zigzag --links carrier_pigeon", 2, "built in are");
+  refused("--shard zigzag --links h200-nccl", 2, "no send_recv curve");
+  refused("--shard zigzag --profile area --links h100-sendrecv", 2, "no message can be compared");
+  refused("--shard zigzag --cp 16 --ranks-per-node 8", 2, "level 'network'");
+}
+
 TEST(SimulateCommand, FailAboveDecidesTheExitCode) {
   const std::string command =
       "simulate preset:wlbllm_mix --steps 300 --window 4k --profile area --cp 1,8 --fail-above ";

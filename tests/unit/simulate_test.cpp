@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "counterpoise/error.h"
 #include "sim/step_series.h"
@@ -78,6 +79,107 @@ TEST(Simulate, ZeroCostGroupHasNoSpread) {
   EXPECT_FALSE(all.max_over_min.mean.has_value());
   EXPECT_DOUBLE_EQ(*all.max_over_min.share_below_2, 0);
   EXPECT_DOUBLE_EQ(*all.max_over_mean.p50, 6 / 2.5);
+}
+
+// Contiguous shards, ring, one second a pair, free messages. Windows {4}, {2,1,1}: rank 0 has 3 + 3 pairs,
+// rank 1 7 + 2 (3 of its own, then 4 with rank 0's keys). Rank 1 starts the second window at 7 and is done at
+// 9, not at 10 as with a barrier between windows; rank 0 comes to the end of the second window's first step
+// at 6 and waits for keys that rank 1 sends at 7. Windows {2,2}, {1,1,1,1}: 3 + 2 on both ranks.
+TEST(Simulate, PlannedStepByHand) {
+  SimulationConfig config = small_config();
+  config.cp = {1, 2};
+  config.planned.emplace();
+  config.planned->split.sharder = "contiguous";
+  config.planned->split.shape = {1, 1, 1, 1, 4};
+  const double fast = std::numeric_limits<double>::infinity();
+  config.planned->prices = std::make_shared<LinearPrices>(
+      LinearPriceList{.seconds_per_pair = 1, .in_node = {0, fast}, .between_nodes = {0, fast}});
+  const SimulationResult result = simulate(corpus({4, 2, 1, 1, 2, 2, 1, 1, 1, 1}), {}, config);
+  const CpResult& two = result.results[1];
+  EXPECT_DOUBLE_EQ(two.all.mean, (9 + 5) / 2.0);
+  EXPECT_DOUBLE_EQ(*two.all.slowdown_step, 9 / 7.0);
+  EXPECT_DOUBLE_EQ(two.all.micro_batch_seconds, 7 + 3);
+  EXPECT_DOUBLE_EQ(*two.all.slowdown_micro_batch, 10 / ((7 + 3 + 3 + 2) / 2.0));
+  EXPECT_DOUBLE_EQ(*two.all.max_over_min.p50, 9 / 5.0);
+  EXPECT_DOUBLE_EQ(*two.within->imbalance, (9 + 5) / (7.5 + 5));
+  EXPECT_DOUBLE_EQ(*two.within->exposed_comm, 1 / (7.0 + 9 + 5 + 5));
+  EXPECT_DOUBLE_EQ(*two.within->uneven_slowdown, (9 + 5) / (7.5 + 5));
+  EXPECT_DOUBLE_EQ(*two.within->comm_slowdown, 1);
+  EXPECT_DOUBLE_EQ(two.within->compute_mean, (7.5 + 5) / 2);
+  EXPECT_DOUBLE_EQ(two.within->sent_mean, 2 * 2 * 8);  // windows x rows x (k and v of one element of 4 bytes)
+  EXPECT_EQ(two.within->sent_most, 32);
+  EXPECT_EQ(two.tokens_per_rank, 2);
+  const CpResult& one = result.results[0];
+  EXPECT_DOUBLE_EQ(one.all.mean, (10 + 5 + 6 + 4) / 4.0);
+  EXPECT_DOUBLE_EQ(*one.within->imbalance, 1);
+  EXPECT_DOUBLE_EQ(*one.within->exposed_comm, 0);
+}
+
+// Latency of 5 s: rank 0 has attended to its own keys at 3 s and waits for rank 1's until 5 s; rank 1 goes on
+// at 5 s and needs 4 s more. With free messages it would be done at 7 s.
+TEST(Simulate, ExposedMessagesSlowAPlannedStep) {
+  SimulationConfig config = small_config();
+  config.ranks = 2;
+  config.cp = {2};
+  config.pack.policy = PackPolicy::kOneDocument;
+  config.regime = Regime::kGrow;
+  config.pack.window = 2;
+  config.planned.emplace();
+  config.planned->split.sharder = "contiguous";
+  config.planned->split.shape = {1, 1, 1, 1, 4};
+  config.planned->prices = std::make_shared<LinearPrices>(LinearPriceList{
+      .seconds_per_pair = 1, .in_node = {5, std::numeric_limits<double>::infinity()}, .between_nodes = {}});
+  const CpResult result = simulate(corpus({4, 4}), {}, config).results[0];
+  EXPECT_DOUBLE_EQ(result.all.mean, 9);
+  EXPECT_DOUBLE_EQ(*result.within->comm_slowdown, 9 / 7.0);
+  EXPECT_DOUBLE_EQ(*result.within->uneven_slowdown, 7 / 5.0);
+  EXPECT_DOUBLE_EQ(*result.within->exposed_comm, (2 + 2) / (5.0 + 9));
+}
+
+TEST(Simulate, APlannedBaselineNobodyAskedForIsNotBoundByACapOrAnInnerLevel) {
+  SimulationConfig config = small_config();
+  config.planned.emplace();
+  config.planned->split.sharder = "whole_document";
+  config.planned->split.scheme = "double_ring";
+  config.planned->split.shard_options.token_cap = 3;
+  config.planned->split.scheme_options.inner = 2;
+  config.planned->prices = std::make_shared<LinearPrices>(
+      LinearPriceList{.seconds_per_pair = 1, .in_node = {}, .between_nodes = {}});
+  const Lengths lengths = corpus({4, 2, 1, 1, 2, 2, 1, 1, 1, 1});
+  config.cp = {2};
+  EXPECT_EQ(simulate(lengths, {}, config).results[0].tokens_per_rank, 2);
+  config.cp = {1, 2};
+  try {
+    simulate(lengths, {}, config);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInfeasible);
+  }
+}
+
+// The lengths of a run's windows are those that are priced.
+TEST(Simulate, WindowLengthsAreThoseOfTheWindowsPriced) {
+  Lengths lengths = corpus({});
+  for (int64_t i = 0; i < 3000; ++i) lengths.corpus.push_back(i * i % 211);
+  for (const DocumentOrder order :
+       {DocumentOrder::kSample, DocumentOrder::kShuffle, DocumentOrder::kCorpus}) {
+    for (const PackPolicy policy : {PackPolicy::kConcat, PackPolicy::kNextFit, PackPolicy::kBestFitDecreasing,
+                                    PackPolicy::kOneDocument}) {
+      WindowSource source{lengths, {}, order, 7, 2};
+      source.pack.policy = policy;
+      source.pack.window = 100;
+      const int64_t one = 1;
+      const WindowCosts costs = window_costs(source, {&one, 1}, area_share, 5000);
+      const WindowLengths found = window_lengths(source, 5000);
+      ASSERT_EQ(static_cast<int64_t>(found.windows.size()), costs.windows());
+      EXPECT_EQ(found.account.tokens, costs.account.tokens);
+      for (size_t w = 0; w < found.windows.size(); ++w) {
+        double sum = 0;
+        for (const int64_t length : found.windows[w]) sum += area_share(length, 1);
+        ASSERT_EQ(sum, costs.values[w]) << w;
+      }
+    }
+  }
 }
 
 TEST(Simulate, VarianceFallsAsOneOverCpForIndependentWindows) {
