@@ -129,7 +129,8 @@ std::string simulation_text(const SimulationRecord& record) {
              "out, lse of one\n"
              "layer held at once ({} heads, {} kv heads of {}, {} bytes). {}\n",
              m.heads, m.kv_heads, m.head_dim, m.element_bytes,
-             planned ? "Buffers of the scheme come on top." : "Communication is not priced here.");
+             planned ? "Buffers of the scheme come on top; the law adds up windows by themselves."
+                     : "Communication is not priced here.");
 }
 
 }  // namespace counterpoise
