@@ -6,7 +6,8 @@
 
 #include "counterpoise/parallel.h"
 #include "kernels/amx/tile_block_runner.h"
-#include "kernels/simd/turns.h"
+#include "kernels/simd/backward_visits.h"
+#include "kernels/simd/lending.h"
 
 namespace counterpoise {
 namespace {
@@ -72,32 +73,21 @@ class HeadBatch {
   void run_items() {
     const BackwardPlan plan(problem_, kv_, queries_, kv_heads_);
     Turns turns(heads_.size(), static_cast<int64_t>(queries_.blocks.size()));
+    Lending<TileBlockRunner> runners;
     parallel_for(static_cast<int64_t>(plan.items().size()), problem_.threads, [&](int64_t i) {
+      if (!fits(plan.items()[i].kv_head)) return;
       try {
-        if (fits(plan.items()[i].kv_head)) run_item(plan, i, turns);
+        const TileSession session(kernels_);
+        runners.with(
+            [&] {
+              return std::make_unique<TileBlockRunner>(kernels_, problem_, tensors_, kv_, queries_, packed_);
+            },
+            [&](TileBlockRunner& runner) { run_item(problem_, plan, i, heads_.begin, turns, runner); });
       } catch (...) {
         turns.fail();
         throw;
       }
     });
-  }
-
-  void run_item(const BackwardPlan& plan, int64_t index, Turns& turns) {
-    const BackwardPlan::Item& item = plan.items()[index];
-    TileBlockRunner runner(kernels_, problem_, tensors_, kv_, queries_, packed_);
-    const TileSession session(kernels_);
-    runner.begin(item);
-    size_t visit_index = 0;
-    plan.for_each_visit(item, [&](const BackwardPlan::Visit& visit) {
-      runner.attend(visit);
-      if (problem_.threads == 1) return runner.add_query_gradients();
-      const uint32_t turn = plan.turns(index)[visit_index++];
-      const int64_t head = visit.head - heads_.begin;
-      turns.wait(head, visit.query_block, turn);
-      runner.add_query_gradients();
-      turns.finish(head, visit.query_block, turn);
-    });
-    runner.finish();
   }
 
   void run_fallback(int64_t kv_head) const {

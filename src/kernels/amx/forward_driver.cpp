@@ -10,7 +10,9 @@
 #include "counterpoise/parallel.h"
 #include "kernels/amx/tile_kv.h"
 #include "kernels/dtype.h"
+#include "kernels/simd/block_window.h"
 #include "kernels/simd/forward_items.h"
+#include "kernels/simd/lending.h"
 
 namespace counterpoise {
 namespace {
@@ -177,11 +179,15 @@ void tile_forward(const TileKernels& kernels, const Backend& fallback, const Att
     heads.note(items[i].head / problem.group(), TileHeads::kQ,
                magnitude_of_queries(kernels, tensors.q, items[i]));
   });
+  int64_t panels = 1;
+  for (const ForwardItem& item : items)
+    panels = std::max(panels, (item.rows.size() + kPanelRows - 1) / kPanelRows);
+  Lending<ItemRunner> runners;
   parallel_for(count, problem.threads, [&](int64_t i) {
     if (!heads.forward_fits(items[i].head / problem.group())) return;
     const TileSession session(kernels);
-    ItemRunner(kernels, problem, tensors, kv, (items[i].rows.size() + kPanelRows - 1) / kPanelRows)
-        .run(items[i]);
+    runners.with([&] { return std::make_unique<ItemRunner>(kernels, problem, tensors, kv, panels); },
+                 [&](ItemRunner& runner) { runner.run(items[i]); });
   });
   for (int64_t head = 0; head < problem.shape.kv_heads; ++head) {
     if (heads.forward_fits(head)) continue;

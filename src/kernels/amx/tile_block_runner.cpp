@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numbers>
 
+#include "kernels/simd/block_window.h"
+
 namespace counterpoise {
 namespace {
 

@@ -83,11 +83,6 @@ class OneHead {
   AttentionProblem problem_;
 };
 
-// Keys of [keys.begin, keys.end) among the block's that rows q of the tile see, relative to the block's
-// first; empty window: none.
-BlockWindow block_window(const AttentionProblem& problem, const AttentionTile& tile, Range keys, Range q_rows,
-                         Range block_rows);
-
 inline int tile_pairs(int64_t dim) {
   return static_cast<int>((dim + kPairRows - 1) / kPairRows);
 }

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels/simd/kernels.h"
+
 // What the bfloat16 drivers ask of a tile machine: eight registers of 16 rows of 64 bytes, and the product of
 // two of them, 16 x 32 times 32 x 16 bfloat16 added to 16 x 16 float32 (Intel SDM, TDPBF16PS). A 32-bit word
 // holds two bfloat16 that are multiplied by the same word of the other operand. Word n of row m of a left
@@ -19,13 +21,6 @@ constexpr int kPairFloats = kPairRows * kPairRows;      // accumulators of a pro
 constexpr int kKeysPerTileBlock = 256;                  // keys of a block
 constexpr int kChunks = kKeysPerTileBlock / kPairRows;  // of 32 keys
 constexpr int kMaxQueryPairs = 4;                       // of 32 queries, that visit a block together
-
-// Which keys [begin, end) of a block the queries see: query j sees key x when low + j <= x <= high + j.
-struct BlockWindow {
-  int begin, end;
-  int low, high;
-  int rows;  // queries in use
-};
 
 struct TileForwardArgs {
   BlockWindow window;

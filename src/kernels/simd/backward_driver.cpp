@@ -7,11 +7,10 @@
 
 #include "counterpoise/parallel.h"
 #include "kernels/rows/rows.h"
-#include "kernels/simd/backward_plan.h"
+#include "kernels/simd/backward_visits.h"
 #include "kernels/simd/key_block_runner.h"
 #include "kernels/simd/lending.h"
 #include "kernels/simd/packed_queries.h"
-#include "kernels/simd/turns.h"
 
 namespace counterpoise {
 namespace {
@@ -38,12 +37,13 @@ class HeadBatch {
     const BackwardPlan plan(problem_, kv_, queries_, kv_heads_);
     Turns turns(heads_.size(), static_cast<int64_t>(queries_.blocks.size()));
     parallel_for(static_cast<int64_t>(plan.items().size()), problem_.threads, [&](int64_t i) {
+      if (!finite(plan.items()[i].kv_head)) return;
       try {
         runners_.with(
             [&] {
               return std::make_unique<KeyBlockRunner>(kernels_, problem_, tensors_, kv_, queries_, packed_);
             },
-            [&](KeyBlockRunner& runner) { run_item(plan, i, turns, runner); });
+            [&](KeyBlockRunner& runner) { run_item(problem_, plan, i, heads_.begin, turns, runner); });
       } catch (...) {
         turns.fail();
         throw;
@@ -86,23 +86,6 @@ class HeadBatch {
 
   void note(int64_t kv_head, bool finite) {
     if (!finite) finite_[kv_head - kv_heads_.begin].store(false, std::memory_order_relaxed);
-  }
-
-  void run_item(const BackwardPlan& plan, int64_t index, Turns& turns, KeyBlockRunner& runner) {
-    const BackwardPlan::Item& item = plan.items()[index];
-    if (!finite(item.kv_head)) return;
-    runner.begin(item);
-    size_t visit_index = 0;
-    plan.for_each_visit(item, [&](const BackwardPlan::Visit& visit) {
-      runner.attend(visit);
-      if (problem_.threads == 1) return runner.add_query_gradients();
-      const uint32_t turn = plan.turns(index)[visit_index++];
-      const int64_t head = visit.head - heads_.begin;
-      turns.wait(head, visit.query_block, turn);
-      runner.add_query_gradients();
-      turns.finish(head, visit.query_block, turn);
-    });
-    runner.finish();
   }
 
   const BackwardKernels& kernels_;

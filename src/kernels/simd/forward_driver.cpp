@@ -8,6 +8,7 @@
 
 #include "counterpoise/parallel.h"
 #include "kernels/dtype.h"
+#include "kernels/simd/block_window.h"
 #include "kernels/simd/buffer.h"
 #include "kernels/simd/float_rows.h"
 #include "kernels/simd/forward_items.h"
@@ -104,22 +105,19 @@ class ItemRunner {
   // The keys of one block that some lane of the panel sees.
   void add_block(const AttentionTile& tile, size_t block, const Panel& panel) {
     const Range block_rows = kv_.blocks().rows(block);
-    const int64_t key0 = block_rows.begin + kv_shift(tile);  // position of the block's first key
-    const Range q = shifted(panel.rows, q_shift(tile));
-    const Range keys = intersect(intersect(tile.kv, shifted(block_rows, kv_shift(tile))),
-                                 visible_keys(q, tile.kv.end, problem_.mask));
-    if (keys.empty()) return;
+    const BlockWindow window = block_window(problem_, tile, tile.kv, panel.rows, block_rows);
+    if (window.rows == 0) return;
     const int64_t kv_head = head_ / problem_.group();
     ScoreArgs scores;
     scores.q = panel.q;
     scores.k = kv_.k(block, kv_head);
     scores.k_stride = kv_.k_stride();
     scores.dim = static_cast<int>(problem_.shape.head_dim);
-    scores.begin = static_cast<int>(keys.begin - key0);
-    scores.end = static_cast<int>(keys.end - key0);
-    scores.low = problem_.mask.left < 0 ? -kNoLimit : clamp_limit(q.begin - problem_.mask.left - key0);
-    scores.high = problem_.mask.right < 0 ? kNoLimit : clamp_limit(q.begin + problem_.mask.right - key0);
-    scores.rows = static_cast<int>(panel.rows.size());
+    scores.begin = window.begin;
+    scores.end = window.end;
+    scores.low = window.low;
+    scores.high = window.high;
+    scores.rows = window.rows;
     scores.p = p_;
     scores.max = panel.max;
     scores.sum = panel.sum;

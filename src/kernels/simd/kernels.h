@@ -12,6 +12,14 @@ constexpr int clamp_limit(int64_t x) {
   return x < -kNoLimit ? -kNoLimit : x > kNoLimit ? kNoLimit : static_cast<int>(x);
 }
 
+// The keys [begin, end) of a block that some of the queries see.
+// Query j sees key x when low + j <= x <= high + j.
+struct BlockWindow {
+  int begin, end;
+  int low, high;
+  int rows;  // queries in use; 0: they see no key of the block
+};
+
 // Keys [begin, end) of one block against one panel. Lane j sees key x when low + j <= x <= high + j.
 struct ScoreArgs {
   const float* q;    // [dim][width], scaled by softmax_scale

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/simd/kernels.h"
+#include "kernels/simd/block_window.h"
 
 namespace counterpoise {
 namespace {
@@ -65,12 +65,9 @@ void KeyBlockRunner::attend(const BackwardPlan::Visit& visit) {
 }
 
 void KeyBlockRunner::attend_panel(const BackwardPlan::Visit& visit, int64_t index) {
-  const AttentionTile& tile = *visit.tile;
   const Range rows = queries_.panels[index];
-  const Range q{rows.begin + q_shift(tile), rows.end + q_shift(tile)};
-  const int64_t key0 = rows_.begin + kv_shift(tile);
-  const Range seen = intersect(visit.keys, visible_keys(q, visit.keys.end, problem_.mask));
-  if (seen.empty()) return;
+  const BlockWindow window = block_window(problem_, *visit.tile, visit.keys, rows, rows_);
+  if (window.rows == 0) return;
   const PackedQueries::Panel packed = packed_.panel(index, visit.head);
   GradientArgs args;
   args.q = packed.q;
@@ -81,11 +78,11 @@ void KeyBlockRunner::attend_panel(const BackwardPlan::Visit& visit, int64_t inde
   args.v_stride = v_.stride;
   args.dim = dim();
   args.value_dim = static_cast<int>(problem_.shape.v_head_dim);
-  args.begin = static_cast<int>(seen.begin - key0);
-  args.end = static_cast<int>(seen.end - key0);
-  args.low = clamp_limit(problem_.mask.left < 0 ? INT64_MIN : q.begin - problem_.mask.left - key0);
-  args.high = clamp_limit(problem_.mask.right < 0 ? INT64_MAX : q.begin + problem_.mask.right - key0);
-  args.rows = static_cast<int>(rows.size());
+  args.begin = window.begin;
+  args.end = window.end;
+  args.low = window.low;
+  args.high = window.high;
+  args.rows = window.rows;
   args.lse = packed.lse;
   args.delta = packed.delta;
   args.p = weights_.data() + 2 * panel_count_ * weights_floats_;
