@@ -3,6 +3,7 @@
 #include "attention_cases.h"
 #include "counterpoise/error.h"
 #include "kernels/backend.h"
+#include "kernels/simd/independent_tiles.h"
 #include "kernels/strips.h"
 
 namespace counterpoise {
@@ -52,6 +53,28 @@ TEST(AttentionParts, StripsCutAtEveryTileBoundary) {
   EXPECT_EQ(strips[2].rows, (Range{10, 15}));
   EXPECT_EQ(strips[3].rows, (Range{20, 22}));
   EXPECT_EQ(strips[3].tiles, (std::vector<int>{3}));
+}
+
+TEST(AttentionParts, IndependentTilesShareNoRows) {
+  // Documents of 4, 3, 3 and 5 rows; then two tiles that share keys, and one that returns to the first rows
+  // of q.
+  std::vector<AttentionTile> tiles = tiles_of_documents(std::vector<int64_t>{0, 4, 7, 10, 15}, 1);
+  tiles.push_back({{0, 2}, {0, 4}, {0, 1}, 15, 15});
+  tiles.push_back({{2, 4}, {0, 4}, {0, 1}, 17, 15});
+  auto sizes = [&](int64_t enough) {
+    std::vector<size_t> result;
+    for (const auto& batch :
+         independent_tiles(tiles, enough, [](const AttentionTile& tile) { return tile.q.size(); }))
+      result.push_back(batch.size());
+    return result;
+  };
+  EXPECT_EQ(sizes(1), (std::vector<size_t>{1, 1, 1, 1, 2}));
+  EXPECT_EQ(sizes(5), (std::vector<size_t>{2, 2, 2}));
+  EXPECT_EQ(sizes(100), (std::vector<size_t>{6}));
+  tiles.push_back({{0, 1}, {0, 1}, {0, 1}, 0, 30});
+  EXPECT_EQ(sizes(1), (std::vector<size_t>{7}));
+  tiles.clear();
+  EXPECT_TRUE(sizes(1).empty());
 }
 
 TEST(AttentionParts, MergeHasAnIdentityAndKeepsItsWeights) {

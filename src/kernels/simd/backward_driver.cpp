@@ -8,6 +8,7 @@
 #include "counterpoise/parallel.h"
 #include "kernels/rows/rows.h"
 #include "kernels/simd/backward_visits.h"
+#include "kernels/simd/independent_tiles.h"
 #include "kernels/simd/key_block_runner.h"
 #include "kernels/simd/lending.h"
 #include "kernels/simd/packed_queries.h"
@@ -99,10 +100,8 @@ class HeadBatch {
   Lending<KeyBlockRunner> runners_;
 };
 
-}  // namespace
-
-void blocked_backward(const BackwardKernels& kernels, const AttentionProblem& problem,
-                      const BackwardTensors& tensors) {
+void backward_of_batch(const BackwardKernels& kernels, const AttentionProblem& problem,
+                       const BackwardTensors& tensors) {
   const KvBlocks kv(problem.tiles, problem.shape.head_dim > 96 ? kernels.wide_keys : kernels.keys);
   const QueryBlocks queries(problem.tiles, kernels.width, kernels.panels, kernels.lanes);
   const int64_t per_head = PackedQueries::floats_per_panel(kernels, problem.shape) * problem.group() *
@@ -113,6 +112,28 @@ void blocked_backward(const BackwardKernels& kernels, const AttentionProblem& pr
     HeadBatch(kernels, problem, tensors, kv, queries,
               {head, std::min(head + heads_at_once, problem.shape.kv_heads)})
         .run();
+}
+
+// Packed queries of short documents that are worked on together: what stays in the second-level cache of one
+// thread, or is work enough for several.
+int64_t enough_floats(int threads) {
+  constexpr int64_t kCached = int64_t{1} << 17, kShared = int64_t{1} << 21;
+  return threads == 1 ? kCached : threads * kShared;
+}
+
+}  // namespace
+
+void blocked_backward(const BackwardKernels& kernels, const AttentionProblem& problem,
+                      const BackwardTensors& tensors) {
+  const int64_t per_panel = PackedQueries::floats_per_panel(kernels, problem.shape);
+  AttentionProblem batch = problem;
+  for (const std::span<const AttentionTile> tiles :
+       independent_tiles(problem.tiles, enough_floats(problem.threads), [&](const AttentionTile& tile) {
+         return (tile.q.size() + kernels.width - 1) / kernels.width * tile.heads.size() * per_panel;
+       })) {
+    batch.tiles = tiles;
+    backward_of_batch(kernels, batch, tensors);
+  }
 }
 
 }  // namespace counterpoise
