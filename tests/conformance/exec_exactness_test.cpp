@@ -4,10 +4,8 @@
 
 #include <random>
 
-#include "counterpoise/error.h"
+#include "conformance/every_plan.h"
 #include "counterpoise/execute.h"
-#include "counterpoise/scheme.h"
-#include "counterpoise/shard.h"
 #include "exec/check.h"
 
 namespace counterpoise {
@@ -78,36 +76,24 @@ void expect_exact(const CheckResult& result, size_t tensors) {
 const std::vector<std::vector<int64_t>> kWindows = {{37, 0, 1, 70, 3}, {5}};
 
 int sweep(const std::vector<int32_t>& degrees, std::span<const HeadLayout> layouts) {
-  int combinations = 0, refused = 0;
+  PlanCount all;
+  KernelOptions options;
   for (const int32_t cp : degrees) {
-    for (const SharderInfo& sharder : sharders()) {
-      for (const SchemeInfo& scheme : schemes()) {
-        for (const HeadLayout& heads : layouts) {
-          for (const NamedMask& mask : kMasks) {
-            PlanRequest request = request_of(kWindows, cp, heads, mask.mask);
-            request.sharder = sharder.name;
-            request.scheme = scheme.name;
-            StepPlan plan;
-            try {
-              plan = make_plan(request);
-            } catch (const Error&) {
-              ++refused;
-              continue;
-            }
-            SCOPED_TRACE(
-                fmt::format("{} x {} {} {} cp {}", sharder.name, scheme.name, heads.name, mask.name, cp));
-            KernelOptions options;
-            options.in_place = combinations % 2 == 0;
-            expect_exact(run_and_check(plan, CheckKind::kOracle, options), 5);
-            if (::testing::Test::HasFatalFailure()) return combinations;
-            ++combinations;
-          }
-        }
+    for (const HeadLayout& heads : layouts) {
+      for (const NamedMask& mask : kMasks) {
+        SCOPED_TRACE(fmt::format("{} {}", heads.name, mask.name));
+        options.in_place = !options.in_place;  // so that a pair meets both over masks and heads
+        all += for_every_plan([&] { return request_of(kWindows, cp, heads, mask.mask); },
+                              [&](const StepPlan& plan) {
+                                options.in_place = !options.in_place;
+                                expect_exact(run_and_check(plan, CheckKind::kOracle, options), 5);
+                              });
+        if (::testing::Test::HasFatalFailure()) return all.planned;
       }
     }
   }
-  std::printf("exact: %d combinations (forward and backward each), refused: %d\n", combinations, refused);
-  return combinations;
+  std::printf("exact: %d combinations (forward and backward each), refused: %d\n", all.planned, all.refused);
+  return all.planned;
 }
 
 TEST(Exactness, EverySharderSchemeAndMaskAtCp2) {
