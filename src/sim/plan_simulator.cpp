@@ -93,8 +93,7 @@ class GroupSimulator {
         const auto tiles =
             std::span(at.pass->tiles).subspan(static_cast<size_t>(op.index), static_cast<size_t>(op.count));
         const auto& documents = windows_[static_cast<size_t>(at.window)].documents;
-        compute(SpanKind::kAttend, rank, state,
-                prices_.attend(plan_.shape, documents, tiles, at.backward));
+        compute(SpanKind::kAttend, rank, state, prices_.attend(plan_.shape, documents, tiles, at.backward));
         return true;
       }
       case OpKind::kMerge: {
