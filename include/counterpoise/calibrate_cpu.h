@@ -36,6 +36,9 @@ KernelProfilePtr calibrate_cpu(
 // profile does not record one.
 double cross_validated_error(const KernelProfile& profile, Direction direction = Direction::kForward);
 
+// The instruction set that such a profile was measured with; empty where it does not record one.
+std::string calibrated_isa(const KernelProfile& profile);
+
 // The head shape as the cost model wants it.
 CostShape cost_shape(const HeadShape& heads, DType dtype);
 

@@ -73,8 +73,9 @@ class Communicator {
   virtual int world_rank(int rank) const { return rank; }
   virtual Board& board() = 0;
 
-  // Polls until done. Throws Error(kCheckFailed) as described above, after abandon().
-  void wait(Request request, const Awaited& awaited);
+  // Polls until done. Throws Error(kCheckFailed) as described above, after abandon(). `pause_seconds` are
+  // slept between polls: for a rank that must not disturb what another one times.
+  void wait(Request request, const Awaited& awaited, double pause_seconds = 0);
   // Tells the others what this rank is at.
   void enter(Phase phase, int64_t op = -1, int peer = -1);
   // Marks this rank failed, so that the others stop at once, and abandons its messages.
@@ -90,7 +91,7 @@ class Communicator {
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine, int64_t op = -1);
 
  private:
-  void poll(Request request, const Awaited& awaited);
+  void poll(Request request, const Awaited& awaited, double pause_seconds);
 };
 
 struct RunLimits {

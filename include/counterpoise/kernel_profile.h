@@ -5,6 +5,7 @@
 #include <string>
 
 #include "counterpoise/cost_model.h"
+#include "counterpoise/links.h"
 #include "counterpoise/profile.h"
 
 namespace counterpoise {
@@ -37,6 +38,9 @@ class KernelProfile : public Profile {
 };
 
 using KernelProfilePtr = std::shared_ptr<const KernelProfile>;
+
+// The same profile with `links` beside it.
+KernelProfilePtr with_links(const KernelProfile& profile, const Links& links);
 
 // load_profile, of a profile that prices calls; kUsage for one that only knows documents.
 KernelProfilePtr load_kernel_profile(const std::string& name_or_path);

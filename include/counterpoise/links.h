@@ -36,8 +36,13 @@ struct LinkCurve {
   int64_t ranks = 2;
   std::vector<LinkLine> lines;
   double smallest = 0, largest = 0;  // bytes measured
+  // Moved bytes that a cache holds, and what each byte beyond them costs more: ranks of one node copy through
+  // memory. 0: the same cost for all.
+  double near_bytes = 0, far_seconds_per_byte = 0;
 
   double seconds(double bytes) const;
+  // Of moved bytes, with `latency_factor` times the latency.
+  double moved_seconds(double moved, double latency_factor = 1) const;
 };
 
 // One level of a machine: ranks in a node, or nodes.
@@ -64,7 +69,8 @@ struct Links {
 };
 
 std::vector<std::string> links_names();
-// A built-in by name ("h200-nccl", "h100-sendrecv") or a file (schema "counterpoise/links", version 1).
+// A built-in by name ("h200-nccl", "h100-sendrecv"), a file (schema "counterpoise/links", version 1), or a
+// profile that holds links.
 Links load_links(const std::string& name_or_path);
 std::string links_text(const Links& links);
 Links parse_links(std::string_view text, const std::string& file);
@@ -83,9 +89,11 @@ struct LinkMeasurement {
 // Reads nccl-tests columns (op, ngpu, size_bytes, t_us_out) or the send/recv table's (num_nodes,
 // num_gpus_per_node, size(kb), time(us)). kBadInput with file, line and column.
 std::vector<LinkMeasurement> read_link_table(const std::string& path);
+// By its columns.
+bool is_link_table(const std::string& path);
 
 // One curve per (collective, ranks); rows over several nodes make a level "network". A curve gets a second
-// protocol line where that explains clearly more. Deterministic.
+// protocol line, or a price for bytes beyond a cache, where that explains clearly more. Deterministic.
 std::vector<LinkLevel> fit_links(const std::vector<LinkMeasurement>& measurements);
 
 // fit_links with the errors of the fit and of 5-fold cross-validation in its calibration.
@@ -97,5 +105,11 @@ double link_seconds(const std::vector<LinkLevel>& levels, const LinkMeasurement&
 // |predicted / measured - 1| over the rows.
 ErrorSummary link_errors(const std::vector<LinkLevel>& levels,
                          const std::vector<LinkMeasurement>& measurements);
+
+// Errors on `test` of what others use, each with its factors taken from `fit`: the best bandwidth of any row
+// for all and no latency, over bytes as counted or as moved; one line latency + moved bytes / bandwidth for
+// all.
+std::vector<NaiveError> naive_link_errors(const std::vector<LinkMeasurement>& fit,
+                                          const std::vector<LinkMeasurement>& test);
 
 }  // namespace counterpoise

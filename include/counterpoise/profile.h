@@ -21,6 +21,7 @@ struct ProfileInfo {
   std::string device;       // "NVIDIA H100 SXM5", "AMD EPYC", "none"
   std::string kernel;       // kernel, version, head shape and direction that was timed
   std::string calibration;  // how it was measured and fitted, a JSON object as text; empty: not recorded
+  std::string links{};      // what messages cost there: a links file (see links.h) as text; empty: not known
 };
 
 // One tile of a kernel call, and the document it is part of.

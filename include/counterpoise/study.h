@@ -23,6 +23,7 @@ struct StudyConfig {
   SimulationConfig simulation;  // window 4096, CP 1, 2, 4, 8
   int64_t wide_window = 32768;  // simulated beside it; 0: not
   HeadShape heads;              // of the kernel that is measured
+  Isa isa = Isa::kAuto;         // of that kernel
   bool backward = false;        // forward and backward, else forward alone
   double budget_seconds = 60;   // of measuring, calibration included
   int64_t max_measured_steps = 1000;

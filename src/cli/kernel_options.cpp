@@ -4,6 +4,7 @@
 #include "cli/progress.h"
 #include "counterpoise/error.h"
 #include "counterpoise/numbers.h"
+#include "kernels/backend.h"
 
 namespace counterpoise {
 namespace {
@@ -17,7 +18,17 @@ DType parse_dtype(const std::string& name) {
 
 }  // namespace
 
-void KernelOptions::add_to(CLI::App& verb) {
+void IsaOption::add_to(CLI::App& verb) {
+  verb.add_option("--isa", name, "Instruction set of the kernel; auto: the fastest here")
+      ->type_name("ISA")
+      ->capture_default_str();
+}
+
+Isa IsaOption::resolve() const {
+  return resolve_isa(parse_isa(name));
+}
+
+void MeasuringOptions::add_to(CLI::App& verb) {
   verb.add_option("--budget", budget, "Time for measuring")->type_name("TIME")->capture_default_str();
   verb.add_option("--heads", measured.heads.heads, "Query heads")
       ->capture_default_str()
@@ -30,17 +41,16 @@ void KernelOptions::add_to(CLI::App& verb) {
       ->check(CLI::PositiveNumber);
   verb.add_option("--max-tokens", max_tokens, "Tokens of the largest call")->capture_default_str();
   verb.add_option("--dtype", dtype, "float32, bfloat16 or float16")->capture_default_str();
-  verb.add_option("--isa", isa, "Instruction set of the kernel; auto: the fastest here")
-      ->capture_default_str();
+  isa.add_to(verb);
   verb.add_option("--seed", measured.seed, "Seed of order and values")->capture_default_str();
 }
 
-CalibrationOptions KernelOptions::options(bool backward) const {
+CalibrationOptions MeasuringOptions::options(bool backward) const {
   CalibrationOptions options = measured;
   options.backward = backward;
   options.budget_seconds = parse_duration(budget, "--budget");
   options.dtype = parse_dtype(dtype);
-  options.isa = isa == "auto" ? Isa::kAuto : parse_isa(isa);
+  options.isa = isa.resolve();
   options.max_tokens = parse_size(max_tokens, "--max-tokens");
   if (options.heads.heads % options.heads.kv_heads != 0)
     throw_error(ErrorKind::kUsage, "--kv-heads {} does not divide --heads {}", options.heads.kv_heads,

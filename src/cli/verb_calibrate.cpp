@@ -7,12 +7,15 @@
 
 #include "base/files.h"
 #include "cli/kernel_options.h"
+#include "cli/mpi_world.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "cost/table_profile.h"
 #include "counterpoise/error.h"
 #include "counterpoise/kernel_profile.h"
 #include "counterpoise/links.h"
+#include "counterpoise/measure_links.h"
+#include "counterpoise/numbers.h"
 #include "report/calibration_report.h"
 #include "report/json_output.h"
 
@@ -26,11 +29,26 @@ KeepResiduals parse_keep(const std::string& text) {
   throw_error(ErrorKind::kUsage, "--neighbours takes auto, on or off, not '{}'", text);
 }
 
+constexpr double kLinksShare = 0.4;  // of the budget, where messages are timed too
+constexpr int64_t kLeastMessage = 8 << 10;
+constexpr double kNap = 0.02;  // seconds
+
+// Holds every rank until rank 0 has come here; they sleep meanwhile, so that it has the machine for itself.
+void await_first(Communicator& world) {
+  constexpr int kTag = 1;
+  std::byte byte{};
+  if (world.rank() != 0)
+    return world.wait(world.irecv(0, kTag, {&byte, 1}), {Phase::kReceiving, -1, 0}, kNap);
+  for (int peer = 1; peer < world.size(); ++peer)
+    world.wait(world.isend(peer, kTag, {&byte, 1}), {Phase::kSending, -1, peer});
+}
+
 struct CalibrateVerb {
-  KernelOptions kernel;
+  MeasuringOptions kernel;
   bool forward_only = false;
   std::string table, links_table, name, output, json;
-  std::string neighbours = "auto";
+  std::string neighbours = "auto", max_message = "64M";
+  int links_ranks = 0;  // threads to time messages between
   std::vector<std::string> columns;
 
   void run() const {
@@ -38,17 +56,58 @@ struct CalibrateVerb {
       throw_error(ErrorKind::kUsage, "--table and --links-table are two calibrations; give one");
     if (!links_table.empty()) return calibrate_links();
     if (!columns.empty() && table.empty()) throw_error(ErrorKind::kUsage, "--column describes a --table");
-    emit(table.empty() ? measure() : fit());
+    if (table.empty()) return measure();
+    emit(fit());
   }
 
   std::string name_of(const std::string& file) const {
     return name.empty() ? std::filesystem::path(file).stem().string() : name;
   }
 
-  KernelProfilePtr measure() const {
+  // Messages first, between all ranks; then the kernel, by rank 0 while the others sleep.
+  void measure_as_rank(Communicator& world) const {
+    CalibrationOptions options = kernel.options(!forward_only);
+    const LinkTiming timing = link_timing(options.budget_seconds * kLinksShare);
+    options.budget_seconds -= timing.budget_seconds;
+    ProgressLine line;
+    const auto show = [&](const std::string& what, double done) {
+      if (world.rank() == 0) line.show(what, done);
+    };
+    const Links measured = fit_timed_links(measure_links(world, timing, show));
+    if (world.rank() == 0) {
+      const KernelProfilePtr profile = with_links(*calibrate_cpu(options, show), measured);
+      line.clear();
+      emit(profile);
+    }
+    await_first(world);
+  }
+
+  LinkTiming link_timing(double budget) const {
+    LinkTiming timing;
+    timing.budget_seconds = budget;
+    timing.largest = parse_size(max_message, "--max-message");
+    if (timing.largest < kLeastMessage)
+      throw_error(ErrorKind::kUsage, "--max-message {}: must be at least {}", max_message, kLeastMessage);
+    return timing;
+  }
+
+  KernelProfilePtr measure_kernel() const {
     ProgressLine line;
     return calibrate_cpu(kernel.options(!forward_only),
                          [&](const std::string& what, double done) { line.show(what, done); });
+  }
+
+  void measure() const {
+    const RunLimits limits;
+    const auto body = [&](Communicator& world) { measure_as_rank(world); };
+    if (mpi_launched() && links_ranks != 0)
+      throw_error(ErrorKind::kUsage,
+                  "--links {} makes threads; under mpirun the ranks are those that it started", links_ranks);
+    if (mpi_launched()) return run_under_mpi(limits, body);
+    if (links_ranks == 0) return emit(measure_kernel());
+    if (links_ranks < 2)
+      throw_error(ErrorKind::kUsage, "--links {}: messages need two ranks at least", links_ranks);
+    run_on_threads(links_ranks, body, limits);
   }
 
   KernelProfilePtr fit() const {
@@ -59,7 +118,11 @@ struct CalibrateVerb {
 
   void emit(const KernelProfilePtr& profile) const {
     if (!output.empty()) save_profile(*profile, output);
-    if (output != "-" && json != "-") fmt::print("{}", calibration_text(*profile));
+    if (output != "-" && json != "-") {
+      fmt::print("{}", calibration_text(*profile));
+      if (const std::string& text = profile->info().links; !text.empty())
+        fmt::print("\n{}", links_report_text(parse_links(text, "links")));
+    }
     if (!json.empty()) write_json(json, "calibrate", calibration_json(*profile));
   }
 
@@ -75,6 +138,7 @@ struct CalibrateVerb {
 constexpr const char* kExamples = R"(
 Examples:
   counterpoise calibrate --budget 20s -o here.json
+  mpirun -n 4 counterpoise calibrate -o here.json        with the links between the ranks
   counterpoise calibrate --table h100.csv --column tokens=seqlen --column forward=time_ms -o h100.json
   counterpoise calibrate --links-table nccl.csv -o links.json
   counterpoise simulate --lengths preset:wlbllm_mix --profile here.json
@@ -88,6 +152,14 @@ void add_calibrate_verb(CLI::App& app) {
       app.add_subcommand("calibrate", "Measure this machine's kernels, or fit a table of timings: a profile");
   verb->kernel.add_to(*sub);
   sub->add_flag("--forward-only", verb->forward_only, "Do not measure the backward pass");
+  sub->add_option(
+         "--links", verb->links_ranks,
+         "Also time messages and collectives between this many threads; under mpirun they always are, "
+         "between its ranks")
+      ->type_name("RANKS");
+  sub->add_option("--max-message", verb->max_message, "Largest message of those")
+      ->type_name("SIZE")
+      ->capture_default_str();
   sub->add_option("--table", verb->table, "Fit a table of attention timings instead of measuring here")
       ->type_name("FILE");
   sub->add_option("--column", verb->columns, "What a column of --table holds, for example tokens=seqlen")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/kernel_options.h"
 #include "cli/length_options.h"
+#include "cli/mpi_world.h"
 #include "cli/simulation_options.h"
 #include "cli/verbs.h"
 #include "counterpoise/error.h"
@@ -21,13 +22,6 @@
 
 namespace counterpoise {
 namespace {
-
-// Called by the watchdog's thread when this process has to end where it is.
-[[noreturn]] void end_now(const std::string& sentence) {
-  fmt::print(stderr, "counterpoise: {}\n", sentence);
-  std::fflush(stderr);
-  _exit(static_cast<int>(ErrorKind::kCheckFailed));
-}
 
 Mask parse_mask(const std::string& text) {
   if (text == "causal") return Mask::causal();
@@ -57,8 +51,9 @@ struct RunVerb {
   LengthOptions lengths;
   std::string window = "8k", dp = "2", cp = "2", steps = "5", windows = "0", pack = "concat",
               order = "sample";
-  std::string shard = "zigzag", scheme = "ring", mask = "causal", check = "single", isa = "auto", block = "0";
+  std::string shard = "zigzag", scheme = "ring", mask = "causal", check = "single", block = "0";
   std::string heads = "4", kv_heads = "0", head_dim = "64", gradient = "16M", json;
+  IsaOption isa;
   int inner = 0, threads = 1;
   double timeout = 8;
   uint64_t seed = 1;
@@ -96,7 +91,7 @@ struct RunVerb {
 
   RunSettings settings() const {
     RunSettings result;
-    result.kernel.isa = parse_isa(isa);
+    result.kernel.isa = isa.resolve();
     result.kernel.threads = threads;
     result.kernel.in_place = !messages;
     result.check = parse_check(check);
@@ -113,18 +108,11 @@ struct RunVerb {
           plans[0].dp() * plans[0].cp, [&](Communicator& world) { run_rank(world, plans); }, limits);
       return;
     }
-    block_sigterm();
-    const auto world = make_mpi_communicator({limits, end_now});
-    try {
+    run_under_mpi(limits, [&](Communicator& world) {
       const std::vector<StepPlan> plans = make_plans();
-      check_world(*world, plans[0]);
-      run_rank(*world, plans);
-    } catch (const CLI::RuntimeError&) {
-      throw;  // every rank comes here: a finished run whose results are wrong
-    } catch (const std::exception& error) {
-      world->fail(error.what());
-      throw;
-    }
+      check_world(world, plans[0]);
+      run_rank(world, plans);
+    });
   }
 
   std::vector<StepPlan> make_plans() const { return plan_run(lengths.load(), run_windows(), request()); }
@@ -220,7 +208,7 @@ void add_run_verb(CLI::App& app) {
   add_text_option(sub, "--check", verb->check, "Compare results with: single (one rank), oracle (fp64), none")
       ->type_name("WHAT");
   sub.add_flag("--messages", verb->messages, "Send keys and values instead of reading them in place");
-  add_text_option(sub, "--isa", verb->isa, "Instruction set of the kernels")->type_name("ISA");
+  verb->isa.add_to(sub);
   sub.add_option("--threads", verb->threads, "Threads of a rank's kernels")->capture_default_str();
   sub.add_option("--timeout", verb->timeout, "Seconds to wait for a rank that does not get on")
       ->capture_default_str();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/kernel_options.h"
 #include "cli/length_options.h"
 #include "cli/progress.h"
 #include "cli/simulation_options.h"
@@ -20,10 +21,12 @@ struct StudyVerb {
   LengthOptions lengths;
   SimulationOptions options;
   StudyConfig config;
+  IsaOption isa;
   std::string budget = "60s", wide = "32k", json;
 
   void run() {
     config.simulation = options.config();
+    config.isa = isa.resolve();
     config.budget_seconds = parse_duration(budget, "--budget");
     config.wide_window = parse_size(wide, "--wide-window");
     const Lengths source = lengths.load();
@@ -69,6 +72,7 @@ void add_study_verb(CLI::App& app) {
       ->capture_default_str();
   sub->add_option("--kernel-head-dim", verb->config.heads.head_dim, "Head dimension of the measured kernel")
       ->capture_default_str();
+  verb->isa.add_to(*sub);
   sub->add_flag("--backward", verb->config.backward,
                 "Measure and price forward and backward, not forward alone");
   sub->add_option("--json", verb->json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");

@@ -5,11 +5,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/kernel_options.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "counterpoise/error.h"
 #include "counterpoise/numbers.h"
-#include "counterpoise/validate.h"
+#include "counterpoise/validate_cpu.h"
 #include "counterpoise/validate_laws.h"
 #include "report/json_output.h"
 #include "report/validation_report.h"
@@ -24,6 +25,7 @@ struct ValidateVerb {
   std::vector<std::string> columns;
   std::string only = "all";
   CpuValidation cpu;
+  IsaOption isa;
 
   void run() const {
     const std::vector<ValidationPart> parts = collect();
@@ -38,6 +40,7 @@ struct ValidateVerb {
     if (profile.empty() != table.empty())
       throw_error(ErrorKind::kUsage,
                   "--profile and --table belong together: the profile prices the table's rows");
+    if (!table.empty() && is_link_table(table)) return {validate_links(load_links(profile), table)};
     if (!table.empty()) return validate_profile(*load_kernel_profile(profile), table, columns);
     const std::pair<std::string, std::function<std::vector<ValidationPart>()>> sources[] = {
         {"tables", [&] { return validate_tables(data); }},
@@ -68,6 +71,7 @@ struct ValidateVerb {
     CpuValidation options = cpu;
     options.budget_seconds = parse_duration(budget, "--budget");
     options.window = parse_size(window, "--window");
+    options.isa = isa.resolve();
     ProgressLine line;
     return validate_cpu(options, [&](const std::string& what, double done) { line.show(what, done); });
   }
@@ -105,10 +109,12 @@ void add_validate_verb(CLI::App& app) {
   sub->add_option("--budget", verb->budget, "Time for measuring here")
       ->type_name("TIME")
       ->capture_default_str();
+  verb->isa.add_to(*sub);
   sub->add_option("--seed", verb->cpu.seed, "Seed of windows and orders")->capture_default_str();
   sub->add_option("--profile", verb->profile, "Price the rows of --table with this profile")
       ->type_name("NAME|FILE");
-  sub->add_option("--table", verb->table, "A table of attention timings")->type_name("FILE");
+  sub->add_option("--table", verb->table, "A table of attention timings, or of messages and collectives")
+      ->type_name("FILE");
   sub->add_option("--column", verb->columns, "What a column of --table holds, for example tokens=seqlen")
       ->type_name("ROLE=NAME");
   sub->add_option("--json", verb->json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");

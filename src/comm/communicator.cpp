@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "counterpoise/communicator.h"
 
+#include <thread>
+
 #include "comm/board.h"
 #include "counterpoise/error.h"
 
@@ -21,17 +23,17 @@ void Communicator::fail(const std::string& reason) {
   abandon();
 }
 
-void Communicator::wait(Request request, const Awaited& awaited) {
+void Communicator::wait(Request request, const Awaited& awaited, double pause_seconds) {
   CP_CHECK(awaited.peer >= 0);  // a wait for nobody in particular could not be given up
   try {
-    poll(request, awaited);
+    poll(request, awaited, pause_seconds);
   } catch (const std::exception& error) {
     fail(error.what());  // before the caller's buffers are freed on the way out
     throw;
   }
 }
 
-void Communicator::poll(Request request, const Awaited& awaited) {
+void Communicator::poll(Request request, const Awaited& awaited, double pause_seconds) {
   for (int attempt = 0; attempt < kPollsBeforePause; ++attempt) {
     if (test(request)) return;
   }
@@ -41,7 +43,10 @@ void Communicator::poll(Request request, const Awaited& awaited) {
   Board::Patience patience(board(), world_rank(rank()), in_world);
   auto next_judgement = Board::Clock::now() + kJudgeEvery;
   while (!test(request)) {
-    idle();
+    if (pause_seconds > 0)
+      std::this_thread::sleep_for(std::chrono::duration<double>(pause_seconds));
+    else
+      idle();
     if (Board::Clock::now() < next_judgement) continue;
     next_judgement += kJudgeEvery;
     if (const auto reason = patience.judge()) throw Error(ErrorKind::kCheckFailed, *reason);

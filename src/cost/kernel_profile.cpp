@@ -119,6 +119,12 @@ ProfilePtr parse_calls(ProfileInfo info, const JsonFields& model) {
       std::move(info), CostModel(parse_direction(model.object("forward")), std::move(backward)), heads);
 }
 
+KernelProfilePtr with_links(const KernelProfile& profile, const Links& links) {
+  ProfileInfo info = profile.info();
+  info.links = links_text(links);
+  return std::make_shared<KernelProfile>(std::move(info), profile.model(), profile.shape());
+}
+
 KernelProfilePtr load_kernel_profile(const std::string& name_or_path) {
   const auto profile = std::dynamic_pointer_cast<const KernelProfile>(load_profile(name_or_path));
   if (!profile)

@@ -25,11 +25,7 @@ std::vector<const LinkCurve*> curves_of(const LinkLevel& level, Collective op) {
 double beyond(const LinkCurve& curve, int64_t ranks, double bytes) {
   const double steps = static_cast<double>(ring_steps(curve.op, ranks)) /
                        static_cast<double>(ring_steps(curve.op, curve.ranks));
-  const double moved = moved_bytes(curve.op, ranks, bytes);
-  double best = std::numeric_limits<double>::infinity();
-  for (const LinkLine& line : curve.lines)
-    best = std::min(best, line.latency * steps + moved * line.seconds_per_byte);
-  return best;
+  return curve.moved_seconds(moved_bytes(curve.op, ranks, bytes), steps);
 }
 
 double between(const LinkCurve& low, const LinkCurve& high, int64_t ranks, double bytes) {
@@ -76,10 +72,14 @@ int64_t ring_steps(Collective op, int64_t ranks) {
 }
 
 double LinkCurve::seconds(double bytes) const {
-  const double moved = moved_bytes(op, ranks, bytes);
+  return moved_seconds(moved_bytes(op, ranks, bytes));
+}
+
+double LinkCurve::moved_seconds(double moved, double latency_factor) const {
   double best = std::numeric_limits<double>::infinity();
-  for (const LinkLine& line : lines) best = std::min(best, line.latency + moved * line.seconds_per_byte);
-  return best;
+  for (const LinkLine& line : lines)
+    best = std::min(best, line.latency * latency_factor + moved * line.seconds_per_byte);
+  return best + std::max(0.0, moved - near_bytes) * far_seconds_per_byte;
 }
 
 double LinkLevel::seconds(Collective op, int64_t ranks, double bytes) const {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "cost/coefficients.h"
+#include "cost/link_line.h"
 #include "counterpoise/error.h"
 #include "counterpoise/links.h"
 
@@ -10,40 +12,52 @@ namespace counterpoise {
 namespace {
 
 using Rows = std::vector<const LinkMeasurement*>;  // of one curve, ascending in bytes
+using RowSpan = std::span<const LinkMeasurement* const>;
 
-struct FittedLine {
-  LinkLine line;
+// What a curve's rows say of its prices, and how badly.
+struct FittedPrices {
+  std::vector<LinkLine> lines;
+  double near_bytes = 0, far_seconds_per_byte = 0;
   double loss;
 };
 
-FittedLine fit_line(Rows::const_iterator begin, Rows::const_iterator end) {
-  // Two of the fitter's feature slots serve for latency and moved bytes; with sharpness 1 they just add.
-  static constexpr Feature kSlots[] = {static_cast<Feature>(0), static_cast<Feature>(1)};
-  FeatureRows rows;
-  for (auto row = begin; row != end; ++row) {
-    rows.features.push_back({1, moved_bytes((*row)->op, (*row)->ranks, (*row)->bytes)});
-    rows.seconds.push_back((*row)->seconds);
-  }
-  const FittedCoefficients fitted = fit_coefficients(rows, 1, kSlots);
-  return {{fitted.seconds_per[0], fitted.seconds_per[1]}, fitted.loss};
+constexpr size_t kRowsOfAPart = 3;  // at least, where a curve is fitted in two parts
+
+double moved(const LinkMeasurement& row) {
+  return moved_bytes(row.op, row.ranks, row.bytes);
 }
 
-// One line, or two meeting where small messages go another way: a second must halve the loss, and needs
-// three rows on either side.
-std::vector<LinkLine> fit_lines(const Rows& rows) {
-  const FittedLine single = fit_line(rows.begin(), rows.end());
-  std::vector<LinkLine> best = {single.line};
-  double least = single.loss / 2;
-  for (size_t split = 3; split + 3 <= rows.size(); ++split) {
-    const auto middle = rows.begin() + static_cast<std::ptrdiff_t>(split);
-    const FittedLine small = fit_line(rows.begin(), middle), large = fit_line(middle, rows.end());
-    // The fastest line must be the right one on its own side.
-    const bool crosses =
-        small.line.latency < large.line.latency && small.line.seconds_per_byte > large.line.seconds_per_byte;
-    if (!crosses || small.loss + large.loss >= least) continue;
-    least = small.loss + large.loss;
-    best = {small.line, large.line};
+// Two lines meeting where small messages go another way.
+FittedPrices fit_protocols(RowSpan rows, size_t split) {
+  const FittedLine small = fit_line(rows.first(split)), large = fit_line(rows.subspan(split));
+  // The fastest line must be the right one on its own side.
+  const bool crosses =
+      small.line.latency < large.line.latency && small.line.seconds_per_byte > large.line.seconds_per_byte;
+  return {{small.line, large.line}, 0, 0, crosses ? small.loss + large.loss : INFINITY};
+}
+
+// One line, and a price for the bytes beyond those of row `split` - 1.
+FittedPrices fit_cache(RowSpan rows, size_t split) {
+  static constexpr Feature kSlots[] = {static_cast<Feature>(0), static_cast<Feature>(1),
+                                       static_cast<Feature>(2)};
+  const double near_bytes = moved(*rows[split - 1]);
+  FeatureRows terms;
+  for (const LinkMeasurement* row : rows) {
+    terms.features.push_back({1, moved(*row), std::max(0.0, moved(*row) - near_bytes)});
+    terms.seconds.push_back(row->seconds);
   }
+  const FittedCoefficients fitted = fit_coefficients(terms, 1, kSlots);
+  const FeatureVector& price = fitted.seconds_per;
+  return {{{price[0], price[1]}}, near_bytes, price[2], price[2] > 0 ? fitted.loss : INFINITY};
+}
+
+// One line; two parts must halve the loss, and need some rows on either side.
+FittedPrices fit_prices(RowSpan rows) {
+  const FittedLine single = fit_line(rows);
+  FittedPrices best{{single.line}, 0, 0, single.loss / 2};
+  for (size_t split = kRowsOfAPart; split + kRowsOfAPart <= rows.size(); ++split)
+    for (const FittedPrices& parts : {fit_protocols(rows, split), fit_cache(rows, split)})
+      if (parts.loss < best.loss) best = parts;
   return best;
 }
 
@@ -52,10 +66,25 @@ LinkCurve fit_curve(Rows rows) {
   if (rows.size() < 2)
     throw_error(ErrorKind::kBadInput, "{}: one size fixes no line; at least two are needed",
                 rows.front()->label);
-  return {rows.front()->op, rows.front()->ranks, fit_lines(rows), rows.front()->bytes, rows.back()->bytes};
+  const FittedPrices prices = fit_prices(rows);
+  return {rows.front()->op,           rows.front()->ranks, prices.lines,
+          rows.front()->bytes,        rows.back()->bytes,  prices.near_bytes,
+          prices.far_seconds_per_byte};
 }
 
 }  // namespace
+
+FittedLine fit_line(std::span<const LinkMeasurement* const> rows) {
+  // Two of the fitter's feature slots serve for latency and moved bytes; with sharpness 1 they just add.
+  static constexpr Feature kSlots[] = {static_cast<Feature>(0), static_cast<Feature>(1)};
+  FeatureRows terms;
+  for (const LinkMeasurement* row : rows) {
+    terms.features.push_back({1, moved_bytes(row->op, row->ranks, row->bytes)});
+    terms.seconds.push_back(row->seconds);
+  }
+  const FittedCoefficients fitted = fit_coefficients(terms, 1, kSlots);
+  return {{fitted.seconds_per[0], fitted.seconds_per[1]}, fitted.loss};
+}
 
 std::vector<LinkLevel> fit_links(const std::vector<LinkMeasurement>& measurements) {
   std::map<std::tuple<bool, Collective, int64_t>, Rows> curves;

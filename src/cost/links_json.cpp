@@ -10,6 +10,7 @@ namespace counterpoise {
 namespace {
 
 constexpr const char* kSchema = "counterpoise/links";
+constexpr const char* kProfileSchema = "counterpoise/profile";
 constexpr int64_t kVersion = 1;
 
 // clang-format off
@@ -42,6 +43,10 @@ LinkCurve parse_curve(const JsonFields& json) {
     if (line[0] < 0 || line[1] < 0) json.fail("lines", "latency and seconds per byte must not be negative");
     curve.lines.push_back({line[0], line[1]});
   }
+  if (json.has("near_bytes")) {
+    curve.near_bytes = json.positive("near_bytes");
+    curve.far_seconds_per_byte = json.positive("far_seconds_per_byte");
+  }
   if (curve.lines.empty()) json.fail("lines", "must hold at least one [latency, seconds_per_byte]");
   return curve;
 }
@@ -52,6 +57,13 @@ LinkLevel parse_level(const JsonFields& json) {
   return level;
 }
 
+Links links_of_profile(const JsonFields& profile, const std::string& file) {
+  if (!profile.has("links"))
+    profile.fail("links",
+                 "is missing: this profile prices no messages; calibrate under mpirun measures them");
+  return parse_links(profile.object("links").dump(), file + ", links");
+}
+
 nlohmann::ordered_json curve_json(const LinkCurve& curve) {
   nlohmann::ordered_json json;
   json["op"] = collective_name(curve.op);
@@ -59,6 +71,10 @@ nlohmann::ordered_json curve_json(const LinkCurve& curve) {
   json["smallest"] = curve.smallest;
   json["largest"] = curve.largest;
   for (const LinkLine& line : curve.lines) json["lines"].push_back({line.latency, line.seconds_per_byte});
+  if (curve.far_seconds_per_byte > 0) {
+    json["near_bytes"] = curve.near_bytes;
+    json["far_seconds_per_byte"] = curve.far_seconds_per_byte;
+  }
   return json;
 }
 
@@ -81,6 +97,7 @@ Links load_links(const std::string& name_or_path) {
 Links parse_links(std::string_view text, const std::string& file) {
   const nlohmann::ordered_json json = parse_json(text, file);
   const JsonFields fields(json, file);
+  if (fields.text("schema") == kProfileSchema) return links_of_profile(fields, file);
   if (fields.text("schema") != kSchema) fields.fail("schema", fmt::format("must be \"{}\"", kSchema));
   if (fields.integer("version") != kVersion) fields.fail("version", fmt::format("must be {}", kVersion));
   Links links{fields.text("name"), fields.text("source"), fields.text("device"), "", {}};

@@ -35,13 +35,25 @@ LinkMeasurement read_send_recv(const CsvTable& table, size_t row) {
   return one;
 }
 
+bool holds_collectives(const CsvTable& table) {
+  return table.has("op") && table.has("ngpu") && table.has("size_bytes") && table.has("t_us_out");
+}
+
+bool holds_pairs(const CsvTable& table) {
+  return table.has("num_nodes") && table.has("size(kb)") && table.has("time(us)");
+}
+
 }  // namespace
+
+bool is_link_table(const std::string& path) {
+  const CsvTable table(read_file(path), path);
+  return holds_collectives(table) || holds_pairs(table);
+}
 
 std::vector<LinkMeasurement> read_link_table(const std::string& path) {
   const CsvTable table(read_file(path), path);
-  const bool nccl = table.has("op") && table.has("ngpu") && table.has("size_bytes") && table.has("t_us_out");
-  const bool pairs = table.has("num_nodes") && table.has("size(kb)") && table.has("time(us)");
-  if (!nccl && !pairs)
+  const bool nccl = holds_collectives(table);
+  if (!nccl && !holds_pairs(table))
     throw_error(
         ErrorKind::kBadInput,
         "{}: not a table of links: columns op, ngpu, size_bytes, t_us_out, or num_nodes, size(kb), time(us) "

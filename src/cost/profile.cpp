@@ -9,6 +9,7 @@
 #include "cost/json_fields.h"
 #include "cost/kernel_profile_json.h"
 #include "counterpoise/error.h"
+#include "counterpoise/links.h"
 
 namespace counterpoise {
 namespace {
@@ -51,7 +52,10 @@ ProfilePtr parse_profile(std::string_view text, const std::string& file) {
   const JsonFields fields(json, file);
   if (fields.text("schema") != kSchema) fields.fail("schema", fmt::format("must be \"{}\"", kSchema));
   if (fields.integer("version") != kVersion) fields.fail("version", fmt::format("must be {}", kVersion));
-  return parse_model(parse_info(fields), fields.object("model"));
+  ProfileInfo info = parse_info(fields);
+  if (fields.has("links"))
+    info.links = links_text(parse_links(fields.object("links").dump(), file + ", links"));
+  return parse_model(std::move(info), fields.object("model"));
 }
 
 std::string profile_text(const Profile& profile) {
@@ -65,6 +69,7 @@ std::string profile_text(const Profile& profile) {
   json["device"] = info.device;
   json["kernel"] = info.kernel;
   if (!info.calibration.empty()) json["calibration"] = nlohmann::ordered_json::parse(info.calibration);
+  if (!info.links.empty()) json["links"] = nlohmann::ordered_json::parse(info.links);
   json["model"] = nlohmann::ordered_json::parse(profile.model_json());
   return json.dump(1) + "\n";
 }

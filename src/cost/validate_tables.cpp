@@ -13,6 +13,8 @@
 namespace counterpoise {
 namespace {
 
+constexpr size_t kWorstShown = 5;
+
 ValidationPart missing(const std::string& name, const std::string& path) {
   ValidationPart part;
   part.name = name;
@@ -76,21 +78,34 @@ ValidationPart a100(const AttentionTable& table, Direction direction) {
   return part;
 }
 
+// Every other row of each collective and group is `first`.
+std::pair<std::vector<LinkMeasurement>, std::vector<LinkMeasurement>> halves(
+    const std::vector<LinkMeasurement>& rows) {
+  std::vector<LinkMeasurement> first, second;
+  std::map<std::tuple<bool, Collective, int64_t>, int64_t> seen;
+  for (const LinkMeasurement& one : rows)
+    (seen[{one.nodes > 1, one.op, one.ranks}]++ % 2 == 0 ? first : second).push_back(one);
+  return {std::move(first), std::move(second)};
+}
+
+void compare_links(ValidationPart& part, const std::vector<LinkLevel>& levels,
+                   const std::vector<LinkMeasurement>& naive_fit, const std::vector<LinkMeasurement>& test) {
+  part.test = link_errors(levels, test);
+  part.naive = naive_link_errors(naive_fit, test);
+  std::vector<ValidationCase> cases;
+  for (const LinkMeasurement& one : test)
+    cases.push_back({one.label, one.seconds, link_seconds(levels, one)});
+  part.worst = worst_cases(std::move(cases), kWorstShown);
+}
+
 ValidationPart links(const std::string& name, const std::string& path) {
   ValidationPart part;
   part.name = name;
   part.split = "fitted on every other size of each collective and group; tested on the others";
-  std::vector<LinkMeasurement> fit, test;
-  std::map<std::pair<Collective, int64_t>, int64_t> seen;
-  for (const LinkMeasurement& one : read_link_table(path))
-    (seen[{one.op, one.ranks}]++ % 2 == 0 ? fit : test).push_back(one);
+  const auto [fit, test] = halves(read_link_table(path));
   const std::vector<LinkLevel> levels = fit_links(fit);
   part.fit = link_errors(levels, fit);
-  part.test = link_errors(levels, test);
-  std::vector<ValidationCase> cases;
-  for (const LinkMeasurement& one : test)
-    cases.push_back({one.label, one.seconds, link_seconds(levels, one)});
-  part.worst = worst_cases(std::move(cases), 5);
+  compare_links(part, levels, fit, test);
   part.most_median = 0.05;
   part.most_p90 = 0.20;
   return part;
@@ -122,6 +137,16 @@ std::vector<ValidationPart> validate_tables(const std::string& data_folder) {
                                    std::pair{"h100 send/recv", "h100_sendrecv.csv"}})
     parts.push_back(there(folder + file) ? links(name, folder + file) : missing(name, folder + file));
   return parts;
+}
+
+ValidationPart validate_links(const Links& given, const std::string& table_path) {
+  const std::vector<LinkMeasurement> rows = read_link_table(table_path);
+  ValidationPart part;
+  part.name = "links " + given.name;
+  part.split = fmt::format("links {} on every row of {}; naive predictors fitted to every other row",
+                           given.name, std::filesystem::path(table_path).filename().string());
+  compare_links(part, given.levels, halves(rows).first, rows);
+  return part;
 }
 
 std::vector<ValidationPart> validate_profile(const KernelProfile& profile, const std::string& table_path,

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "cost/error_json.h"
 #include "counterpoise/error.h"
 #include "counterpoise/random.h"
+#include "exec/dates.h"
 
 namespace counterpoise {
 namespace {
@@ -18,15 +18,6 @@ constexpr int kLeastRounds = 3, kMostRounds = 60, kMixedCalls = 8;
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm date{};
-  gmtime_r(&now, &date);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", &date);
-  return text;
 }
 
 // One length from every half octave from 16 up, and the limit. Random ones: round numbers would hide what
@@ -134,6 +125,7 @@ class Calibrator {
     for (size_t i = 0; i < calls_.size(); ++i) calls_[i].seconds = median(times_[i]);
     nlohmann::ordered_json record = {{"date", today()},
                                      {"version", "counterpoise 0.1.0"},
+                                     {"isa", isa_name(kernel_.isa())},
                                      {"clock", "CPU time of one thread, median of the rounds"},
                                      {"rounds", times_.front().size()},
                                      {"seed", options_.seed}};
@@ -207,6 +199,11 @@ KernelProfilePtr calibrate_cpu(const CalibrationOptions& options,
     throw_error(ErrorKind::kUsage, "calibration needs at least 64 tokens per call, not {}",
                 options.max_tokens);
   return Calibrator(options, progress).run();
+}
+
+std::string calibrated_isa(const KernelProfile& profile) {
+  const std::string& text = profile.info().calibration;
+  return text.empty() ? "" : nlohmann::json::parse(text).value("isa", "");
 }
 
 double cross_validated_error(const KernelProfile& profile, Direction direction) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "counterpoise/validate_cpu.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -10,7 +12,6 @@
 #include "counterpoise/lengths.h"
 #include "counterpoise/random.h"
 #include "counterpoise/shard.h"
-#include "counterpoise/validate.h"
 #include "exec/plan_calls.h"
 
 namespace counterpoise {
@@ -173,6 +174,7 @@ std::vector<ValidationPart> group_parts(const CpuValidation& options, const Leng
   kernel_options.max_tokens = options.window;
   kernel_options.budget_seconds = options.budget_seconds * 0.25;
   kernel_options.seed = options.seed;
+  kernel_options.isa = options.isa;
   const KernelProfilePtr profile = calibrate_cpu(kernel_options, progress);
   TimedKernel kernel(kernel_options, options.window);
   RandomStream random(options.seed, 77);
@@ -222,6 +224,7 @@ std::vector<ValidationPart> plan_parts(const CpuValidation& options, const Lengt
   kernel_options.max_tokens = std::min<int64_t>(options.window, 2048);
   kernel_options.budget_seconds = options.budget_seconds * 0.2;
   kernel_options.seed = options.seed;
+  kernel_options.isa = options.isa;
   const KernelProfilePtr profile = calibrate_cpu(kernel_options, progress);
   TimedKernel kernel(kernel_options, kernel_options.max_tokens);
   RandomStream random(options.seed, 78);

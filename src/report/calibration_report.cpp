@@ -38,6 +38,17 @@ std::string tile_line(const std::string& direction, const DirectionModel& model)
                      model.sharpness, model.residual_width > 0 ? ", corrected by nearby residuals" : "");
 }
 
+std::string bandwidth_cell(double seconds_per_byte) {
+  return seconds_per_byte > 0 ? format_si(1 / seconds_per_byte) + "B/s" : "-";
+}
+
+// What each byte above those that a cache holds comes to.
+std::string beyond_cell(const LinkCurve& curve, const LinkLine& line) {
+  if (curve.far_seconds_per_byte <= 0) return "";
+  return fmt::format("{} above {}", bandwidth_cell(line.seconds_per_byte + curve.far_seconds_per_byte),
+                     format_bytes(curve.near_bytes));
+}
+
 }  // namespace
 
 std::string error_cell(double relative_error) {
@@ -70,15 +81,22 @@ std::string links_report_text(const Links& links) {
   if (!links.calibration.empty()) {
     const Json calibration = Json::parse(links.calibration);
     text += errors_line("time", calibration["time"]);
+    if (calibration.contains("noise"))
+      text += fmt::format("noise: rounds take {} longer than the best one, which counts (median)\n",
+                          error_cell(calibration["noise"]));
   }
-  TextTable table(
-      {{"level", Align::kLeft}, {"collective", Align::kLeft}, {"ranks"}, {"latency"}, {"bandwidth"}});
+  TextTable table({{"level", Align::kLeft},
+                   {"collective", Align::kLeft},
+                   {"ranks"},
+                   {"latency"},
+                   {"bandwidth"},
+                   {"beyond the cache", Align::kLeft}});
   for (const LinkLevel& level : links.levels)
     for (const LinkCurve& curve : level.curves)
       for (const LinkLine& line : curve.lines)
         table.add_row({level.name, collective_name(curve.op), fmt::format("{}", curve.ranks),
-                       format_seconds(line.latency),
-                       line.seconds_per_byte > 0 ? format_si(1 / line.seconds_per_byte) + "B/s" : "-"});
+                       format_seconds(line.latency), bandwidth_cell(line.seconds_per_byte),
+                       beyond_cell(curve, line)});
   return text + table.str();
 }
 

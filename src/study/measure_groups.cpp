@@ -87,6 +87,7 @@ class Measurer {
     }
     CalibrationOptions options;
     options.heads = config_.heads;
+    options.isa = config_.isa;
     options.seed = config_.simulation.seed;
     options.backward = config_.backward;
     TimedKernel kernel(options, widest_);

@@ -22,6 +22,7 @@ constexpr int64_t kSuspectWindows = 20000;  // drawn to look for shared document
 KernelProfilePtr measure_profile(const StudyConfig& config, const Progress& progress) {
   CalibrationOptions options;
   options.heads = config.heads;
+  options.isa = config.isa;
   options.backward = config.backward;
   options.max_tokens = std::clamp<int64_t>(config.simulation.pack.window, 64, kLongestCalibrated);
   options.budget_seconds = config.budget_seconds * kCalibrationShare;

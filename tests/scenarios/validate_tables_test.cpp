@@ -51,7 +51,21 @@ TEST(Validate, LinksArePredictedFromHalfTheSizes) {
     const nlohmann::json part = part_named(result, name);
     EXPECT_LE(part["test"]["median"].get<double>(), 0.05) << name;
     EXPECT_LE(part["test"]["p90"].get<double>(), 0.20) << name;
+    ASSERT_EQ(part["naive"].size(), 3u) << name;
+    for (const auto& [naive, error] : part["naive"].items())
+      EXPECT_GT(error["median"].get<double>(), 2 * part["test"]["median"].get<double>())
+          << name << ": " << naive;
   }
+}
+
+TEST(Validate, GivenLinksPriceATable) {
+  REQUIRE_DATA_FILE("calibration/h200_nccl_8gpu_node.csv");
+  const nlohmann::json result =
+      run_json("validate --profile h200-nccl --table " + data_file("calibration/h200_nccl_8gpu_node.csv"));
+  const nlohmann::json part = part_named(result, "links h200-nccl");
+  EXPECT_EQ(part["test"]["rows"], 99);
+  EXPECT_TRUE(part["fit"].is_null());
+  EXPECT_LE(part["test"]["median"].get<double>(), 0.05);
 }
 
 TEST(Validate, AbsentTablesAreSaidToBeAbsent) {
