@@ -10,11 +10,12 @@ namespace counterpoise {
 
 // What went wrong, and with it the exit code of the command line (see README, "Exit codes").
 enum class ErrorKind {
-  kCheckFailed = 1,  // a check ran and failed
-  kUsage = 2,        // a flag or an argument is wrong
-  kBadInput = 3,     // a file is corrupt, truncated or empty
-  kInfeasible = 4,   // the layout cannot be built: message names value, rule and the nearest legal choice
-  kNotBuilt = 5,     // the backend was left out of this build
+  kCheckFailed = 1,   // a check ran and failed
+  kUsage = 2,         // a flag or an argument is wrong
+  kBadInput = 3,      // a file is corrupt, truncated or empty
+  kInfeasible = 4,    // the layout cannot be built: message names value, rule and the nearest legal choice
+  kNotBuilt = 5,      // the backend was left out of this build
+  kInconclusive = 6,  // a check ran, but the machine was too noisy for a verdict
 };
 
 // The one exception of the library. `what()` is a sentence for the user: it names file, line or offset,

@@ -92,13 +92,17 @@ std::vector<LinkMeasurement> read_link_table(const std::string& path);
 // By its columns.
 bool is_link_table(const std::string& path);
 
+// What carries the messages of a node. Only copies through memory get a price for bytes beyond a cache.
+enum class Transport { kLink, kMemory };
+
 // One curve per (collective, ranks); rows over several nodes make a level "network". A curve gets a second
 // protocol line, or a price for bytes beyond a cache, where that explains clearly more. Deterministic.
-std::vector<LinkLevel> fit_links(const std::vector<LinkMeasurement>& measurements);
+std::vector<LinkLevel> fit_links(const std::vector<LinkMeasurement>& measurements,
+                                 Transport transport = Transport::kLink);
 
 // fit_links with the errors of the fit and of 5-fold cross-validation in its calibration.
 Links links_of_table(const std::vector<LinkMeasurement>& measurements, const std::string& file,
-                     const std::string& name);
+                     const std::string& name, Transport transport = Transport::kLink);
 
 // Seconds of what was measured, by the level it belongs to.
 double link_seconds(const std::vector<LinkLevel>& levels, const LinkMeasurement& measurement);

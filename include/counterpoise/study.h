@@ -27,6 +27,7 @@ struct StudyConfig {
   bool backward = false;        // forward and backward, else forward alone
   double budget_seconds = 60;   // of measuring, calibration included
   int64_t max_measured_steps = 1000;
+  int64_t repeats = 1;  // runs of each measured group; its time is their median
 };
 
 // Seconds of the ranks of one CP degree in the measured steps; a group runs its windows one after another
@@ -41,13 +42,16 @@ struct MeasuredCp {
   std::vector<std::vector<double>> squares;    // the same by sum of length^2 / cp, no unit
   GroupStatistics statistics;                  // of `measured`
   std::optional<Estimate> variance_ratio, cv2_ratio;
+  std::optional<double> repeat_noise{};  // median |second / first - 1| of groups measured twice
 };
 
 // Predicted against measured group times.
 struct Agreement {
   double median_error = 0;  // of |predicted / measured - 1| over groups
   double p90_error = 0;
-  std::optional<double> r2;   // 1 - residual / total sum of squares over groups; absent without spread
+  std::optional<double> r2;  // 1 - residual / total sum of squares over groups; absent without spread
+  // What a perfect prediction would reach: the rest of the variance is noise of the measurement.
+  std::optional<double> r2_limit;
   double constant_error = 0;  // median error of the mean measured time as the prediction for all
   double squares_error = 0;  // median error of sum of length^2 / cp times one factor fitted to all CP degrees
   double mean_ratio_error = 0;  // of mean time relative to CP = 1, predicted over measured - 1

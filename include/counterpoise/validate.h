@@ -34,8 +34,17 @@ struct ValidationPart {
   // Thresholds: on `test`, and on worst_deviation.
   std::optional<double> most_median, most_p90, most_worst, most_deviation;
 
+  // Relative; of measurements made here: how far repeats differ, or the machine drifted since the profile was
+  // measured, whichever is more.
+  std::optional<double> noise;
+
   double error_of(const ValidationCase& one) const;
   bool passed() const;
+  // Above a threshold, but noise of more than half of it leaves open whether predictions or measurements are
+  // to blame.
+  bool inconclusive() const {
+    return !passed() && noise && *noise > most_median.value_or(most_p90.value_or(0)) / 2;
+  }
 };
 
 // Parts that compare against published tables under `data_folder`/calibration; a part whose table is absent

@@ -73,6 +73,10 @@ void add_study_verb(CLI::App& app) {
   sub->add_option("--kernel-head-dim", verb->config.heads.head_dim, "Head dimension of the measured kernel")
       ->capture_default_str();
   verb->isa.add_to(*sub);
+  sub->add_option("--repeats", verb->config.repeats, "Runs of each measured group; its time is their median")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   sub->add_flag("--backward", verb->config.backward,
                 "Measure and price forward and backward, not forward alone");
   sub->add_option("--json", verb->json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");

@@ -34,6 +34,10 @@ struct ValidateVerb {
     const std::vector<std::string> failed = failed_parts(parts);
     if (!failed.empty())
       throw_error(ErrorKind::kCheckFailed, "above the threshold: {}", fmt::join(failed, "; "));
+    const std::vector<std::string> open = inconclusive_parts(parts);
+    if (!open.empty())
+      throw_error(ErrorKind::kInconclusive, "above the threshold, but this machine is too noisy to judge: {}",
+                  fmt::join(open, "; "));
   }
 
   std::vector<ValidationPart> collect() const {
@@ -79,7 +83,7 @@ struct ValidateVerb {
 
 constexpr const char* kExamples = R"(
 Examples:
-  counterpoise validate                                  every part; exit 1 above a threshold
+  counterpoise validate                                  every part; exit 1 above a threshold, 6 where noise hides it
   counterpoise validate --only tables --data DIR
   counterpoise validate --only cpu --lengths corpus.txt --budget 60s
   counterpoise validate --only laws --lengths corpus.txt --law-window 32k

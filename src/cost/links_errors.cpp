@@ -33,12 +33,12 @@ void predict(const std::vector<LinkLevel>& levels, const std::vector<LinkMeasure
   }
 }
 
-ErrorSummary cross_validate_links(const std::vector<LinkMeasurement>& rows) {
+ErrorSummary cross_validate_links(const std::vector<LinkMeasurement>& rows, Transport transport) {
   std::vector<double> predicted, measured;
   for (size_t fold = 0; fold < kFolds; ++fold) {
     std::vector<LinkMeasurement> fit, test;
     for (size_t i = 0; i < rows.size(); ++i) (i % kFolds == fold ? test : fit).push_back(rows[i]);
-    predict(fit_links(fit), test, predicted, measured);
+    predict(fit_links(fit, transport), test, predicted, measured);
   }
   return summarise_errors(predicted, measured);
 }
@@ -53,15 +53,16 @@ ErrorSummary link_errors(const std::vector<LinkLevel>& levels,
 }
 
 Links links_of_table(const std::vector<LinkMeasurement>& measurements, const std::string& file,
-                     const std::string& name) {
+                     const std::string& name, Transport transport) {
   const std::string base = std::filesystem::path(file).filename().string();
-  Links links{name, "fitted to " + base, measurements.front().device, "", fit_links(measurements)};
+  Links links{name, "fitted to " + base, measurements.front().device, "", fit_links(measurements, transport)};
   nlohmann::ordered_json calibration;
   calibration["table"] = base;
   calibration["time"] = {{"rows", measurements.size()},
                          {"fit", error_json(link_errors(links.levels, measurements))}};
   if (measurements.size() >= 2 * kFolds)
-    calibration["time"]["cross_validated_5_folds"] = error_json(cross_validate_links(measurements));
+    calibration["time"]["cross_validated_5_folds"] =
+        error_json(cross_validate_links(measurements, transport));
   links.calibration = calibration.dump();
   return links;
 }

@@ -51,22 +51,27 @@ FittedPrices fit_cache(RowSpan rows, size_t split) {
   return {{{price[0], price[1]}}, near_bytes, price[2], price[2] > 0 ? fitted.loss : INFINITY};
 }
 
+void take_better(FittedPrices& best, FittedPrices other) {
+  if (other.loss < best.loss) best = std::move(other);
+}
+
 // One line; two parts must halve the loss, and need some rows on either side.
-FittedPrices fit_prices(RowSpan rows) {
+FittedPrices fit_prices(RowSpan rows, Transport transport) {
   const FittedLine single = fit_line(rows);
   FittedPrices best{{single.line}, 0, 0, single.loss / 2};
-  for (size_t split = kRowsOfAPart; split + kRowsOfAPart <= rows.size(); ++split)
-    for (const FittedPrices& parts : {fit_protocols(rows, split), fit_cache(rows, split)})
-      if (parts.loss < best.loss) best = parts;
+  for (size_t split = kRowsOfAPart; split + kRowsOfAPart <= rows.size(); ++split) {
+    take_better(best, fit_protocols(rows, split));
+    if (transport == Transport::kMemory) take_better(best, fit_cache(rows, split));
+  }
   return best;
 }
 
-LinkCurve fit_curve(Rows rows) {
+LinkCurve fit_curve(Rows rows, Transport transport) {
   std::stable_sort(rows.begin(), rows.end(), [](auto* a, auto* b) { return a->bytes < b->bytes; });
   if (rows.size() < 2)
     throw_error(ErrorKind::kBadInput, "{}: one size fixes no line; at least two are needed",
                 rows.front()->label);
-  const FittedPrices prices = fit_prices(rows);
+  const FittedPrices prices = fit_prices(rows, transport);
   return {rows.front()->op,           rows.front()->ranks, prices.lines,
           rows.front()->bytes,        rows.back()->bytes,  prices.near_bytes,
           prices.far_seconds_per_byte};
@@ -86,14 +91,14 @@ FittedLine fit_line(std::span<const LinkMeasurement* const> rows) {
   return {{fitted.seconds_per[0], fitted.seconds_per[1]}, fitted.loss};
 }
 
-std::vector<LinkLevel> fit_links(const std::vector<LinkMeasurement>& measurements) {
+std::vector<LinkLevel> fit_links(const std::vector<LinkMeasurement>& measurements, Transport transport) {
   std::map<std::tuple<bool, Collective, int64_t>, Rows> curves;
   for (const LinkMeasurement& one : measurements) curves[{one.nodes > 1, one.op, one.ranks}].push_back(&one);
   std::vector<LinkLevel> levels;
   for (const auto& [key, rows] : curves) {
     const char* name = std::get<0>(key) ? "network" : "node";
     if (levels.empty() || levels.back().name != name) levels.push_back({name, {}});
-    levels.back().curves.push_back(fit_curve(rows));
+    levels.back().curves.push_back(fit_curve(rows, std::get<0>(key) ? Transport::kLink : transport));
   }
   return levels;
 }

@@ -66,7 +66,7 @@ double AttentionKernel::attend(std::span<const Tile> tiles) {
     batch.push_back(task);
   }
   if (!batch.empty()) call(batch, operands);
-  cpu_seconds_ += cpu_now() - begin;
+  attend_seconds_ += cpu_now() - begin;
   return 0;
 }
 

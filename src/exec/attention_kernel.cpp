@@ -245,7 +245,7 @@ double AttentionKernel::merge(int32_t index) {
       for (int64_t j = 0; j < heads.size() * from.width; ++j) target[j] += source[j];
     }
   }
-  cpu_seconds_ += cpu_now() - begin;
+  merge_seconds_ += cpu_now() - begin;
   return 0;
 }
 

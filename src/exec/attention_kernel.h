@@ -38,7 +38,8 @@ class AttentionKernel final : public Kernel {
 
   const WindowTensors& tensors(int32_t window) const { return windows_[static_cast<size_t>(window)]; }
   // Of this thread (of the process, when the kernel has threads of its own), in attend and merge.
-  double cpu_seconds() const { return cpu_seconds_; }
+  double cpu_seconds() const { return attend_seconds_ + merge_seconds_; }
+  double attend_cpu_seconds() const { return attend_seconds_; }
   int64_t bytes_sent() const { return bytes_sent_; }          // as the plan counts them
   int64_t bytes_in_place() const { return bytes_in_place_; }  // of those, read where they lie
 
@@ -95,7 +96,7 @@ class AttentionKernel final : public Kernel {
   std::map<int32_t, std::vector<uint64_t>> notices_;   // offsets of a lent transfer's pieces
   std::map<std::pair<int32_t, int32_t>, Lent> lent_;   // by (buffer, its piece)
   std::vector<char> filled_by_message_;                // by buffer
-  double cpu_seconds_ = 0;
+  double attend_seconds_ = 0, merge_seconds_ = 0;
   int64_t bytes_sent_ = 0;
   int64_t bytes_in_place_ = 0;
 };

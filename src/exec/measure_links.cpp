@@ -157,7 +157,7 @@ TimedLinks measure_links(Communicator& world, const LinkTiming& timing,
 }
 
 Links fit_timed_links(const TimedLinks& timed) {
-  Links links = links_of_table(timed.rows, "measured rows", "here");
+  Links links = links_of_table(timed.rows, "measured rows", "here", Transport::kMemory);
   links.source = fmt::format("measured by counterpoise calibrate: {} ranks on {} node{}, transport {}",
                              timed.ranks, timed.nodes, timed.nodes == 1 ? "" : "s", timed.transport);
   auto record = nlohmann::ordered_json::parse(links.calibration);

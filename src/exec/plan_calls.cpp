@@ -4,15 +4,6 @@
 #include "plan/call_tiles.h"
 
 namespace counterpoise {
-namespace {
-
-std::vector<int64_t> offsets_of(const std::vector<int64_t>& documents) {
-  std::vector<int64_t> offsets = {0};
-  for (const int64_t length : documents) offsets.push_back(offsets.back() + length);
-  return offsets;
-}
-
-}  // namespace
 
 TileCall zigzag_call(const std::vector<int64_t>& documents, int64_t cp, int64_t rank,
                      const CostShape& shape) {
@@ -29,9 +20,8 @@ TileCall zigzag_call(const std::vector<int64_t>& documents, int64_t cp, int64_t 
   return call;
 }
 
-std::vector<TileCall> plan_calls(const std::string& sharder, const std::string& scheme, int32_t cp,
-                                 int32_t rank, const std::vector<int64_t>& documents,
-                                 const HeadShape& heads) {
+StepPlan window_plan(const std::string& sharder, const std::string& scheme, int32_t cp,
+                     const std::vector<int64_t>& documents, const HeadShape& heads) {
   PlanRequest request;
   request.cp = cp;
   request.sharder = sharder;
@@ -43,22 +33,31 @@ std::vector<TileCall> plan_calls(const std::string& sharder, const std::string& 
   std::vector<PlanDocument> window;
   for (const int64_t length : documents) window.push_back({static_cast<int64_t>(window.size()), length});
   request.groups = {{window}};
-  const StepPlan plan = make_plan(request);
-  const Pass& pass = plan.groups[0].windows[0].forward;
-  const std::vector<int64_t> offsets = offsets_of(documents);
-  std::vector<TileCall> calls;
-  for (const Op& op : pass.program(rank)) {
+  return make_plan(request);
+}
+
+namespace {
+
+bool one_call(const Tile& a, const Tile& b) {
+  return a.q_buffer == b.q_buffer && a.kv_buffer == b.kv_buffer && a.q_result == b.q_result &&
+         a.heads == b.heads;
+}
+
+}  // namespace
+
+std::vector<std::vector<WorkShape>> attend_shapes(const StepPlan& plan, int32_t rank) {
+  const WindowPlan& window = plan.groups[0].windows[0];
+  std::vector<std::vector<WorkShape>> calls;
+  for (const Op& op : window.forward.program(rank)) {
     if (op.kind != OpKind::kAttend) continue;
-    TileCall& call = calls.emplace_back();
     const std::span tiles =
-        std::span(pass.tiles).subspan(static_cast<size_t>(op.index), static_cast<size_t>(op.count));
-    for (const Tile& tile : tiles) {
-      const int64_t row = offsets[static_cast<size_t>(tile.document)];
-      call.tiles.push_back(
-          {tile.q, tile.kv, {tile.heads.begin, tile.heads.end}, row + tile.q.begin, row + tile.kv.begin});
+        std::span(window.forward.tiles).subspan(static_cast<size_t>(op.index), static_cast<size_t>(op.count));
+    for (size_t begin = 0, end = 0; begin < tiles.size(); begin = end) {
+      while (end < tiles.size() && one_call(tiles[begin], tiles[end])) ++end;
+      std::vector<WorkShape>& call = calls.emplace_back();
+      for (const CallTile& tile : call_tiles(plan.shape, window.documents, tiles.subspan(begin, end - begin)))
+        call.push_back(tile.work);
     }
-    for (const CallTile& tile : call_tiles(plan.shape, plan.groups[0].windows[0].documents, tiles))
-      call.shapes.push_back(tile.work);
   }
   return calls;
 }

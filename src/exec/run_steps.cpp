@@ -88,8 +88,8 @@ class Runner {
     reduce_gradient(world_, *clock_, gradient_, 0, mine);
 
     const auto windows = static_cast<int32_t>(plan.groups[static_cast<size_t>(group_index)].windows.size());
-    const RankUse use{kernel.cpu_seconds(), kernel.bytes_sent(), kernel.bytes_in_place(), peak,
-                      process_peak()};
+    const RankUse use{kernel.cpu_seconds(), kernel.bytes_sent(),        kernel.bytes_in_place(), peak,
+                      process_peak(),       kernel.attend_cpu_seconds()};
     StepRecord record{gather_timeline(mine, world_), gather(use, world_)};
     for (int32_t w = 0; w < windows; ++w) {
       check.add(

@@ -20,6 +20,7 @@ struct RankUse {
   int64_t bytes_in_place = 0;      // of those, read where they lie
   int64_t peak_bytes = 0;          // tensors and buffers
   int64_t process_peak_bytes = 0;  // resident memory of the whole process
+  double attend_cpu_seconds = 0;   // in attend alone
 };
 
 struct StepRecord {

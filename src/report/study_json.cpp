@@ -14,6 +14,7 @@ ordered_json measured_json(const MeasuredCp& m, const Agreement& a, int64_t step
   const GroupStatistics& s = m.statistics;
   return {{"steps", steps},
           {"groups", m.groups},
+          {"repeat_noise", number_json(m.repeat_noise)},
           {"mean", s.mean},
           {"variance", number_json(s.variance)},
           {"variance_ratio", estimate_json(m.variance_ratio)},
@@ -26,6 +27,7 @@ ordered_json measured_json(const MeasuredCp& m, const Agreement& a, int64_t step
            {{"median_error", a.median_error},
             {"p90_error", a.p90_error},
             {"r2", number_json(a.r2)},
+            {"r2_limit_of_noise", number_json(a.r2_limit)},
             {"mean_ratio_error", a.mean_ratio_error},
             {"constant_median_error", a.constant_error},
             {"squares_median_error", a.squares_error}}}};

@@ -42,6 +42,7 @@ std::string best_naive_cell(const ValidationPart& part) {
 std::string verdict_cell(const ValidationPart& part) {
   if (!part.unavailable.empty()) return "not available";
   if (!part.most_median && !part.most_p90 && !part.most_worst && !part.most_deviation) return "reported";
+  if (part.inconclusive()) return "inconclusive: noise " + error_cell(*part.noise);
   return part.passed() ? "pass" : "FAIL";
 }
 
@@ -114,6 +115,8 @@ Json part_json(const ValidationPart& part) {
                        {"worst", number_json(part.most_worst)},
                        {"deviation", number_json(part.most_deviation)}};
   json["passed"] = part.passed();
+  json["inconclusive"] = part.inconclusive();
+  json["noise"] = number_json(part.noise);
   json["note"] = part.note;
   json["worst"] = cases_json(part.worst);
   json["anomalies"] = cases_json(part.anomalies);
@@ -143,7 +146,9 @@ std::string validation_text(const std::vector<ValidationPart>& parts) {
 }
 
 nlohmann::ordered_json validation_json(const std::vector<ValidationPart>& parts) {
-  Json json = {{"passed", failed_parts(parts).empty()}, {"parts", Json::array()}};
+  Json json = {{"passed", failed_parts(parts).empty()},
+               {"inconclusive", inconclusive_parts(parts)},
+               {"parts", Json::array()}};
   for (const ValidationPart& part : parts) json["parts"].push_back(part_json(part));
   return json;
 }
@@ -151,7 +156,14 @@ nlohmann::ordered_json validation_json(const std::vector<ValidationPart>& parts)
 std::vector<std::string> failed_parts(const std::vector<ValidationPart>& parts) {
   std::vector<std::string> names;
   for (const ValidationPart& part : parts)
-    if (part.unavailable.empty() && !part.passed()) names.push_back(part.name);
+    if (part.unavailable.empty() && !part.passed() && !part.inconclusive()) names.push_back(part.name);
+  return names;
+}
+
+std::vector<std::string> inconclusive_parts(const std::vector<ValidationPart>& parts) {
+  std::vector<std::string> names;
+  for (const ValidationPart& part : parts)
+    if (part.unavailable.empty() && part.inconclusive()) names.push_back(part.name);
   return names;
 }
 

@@ -13,7 +13,8 @@ std::string validation_text(const std::vector<ValidationPart>& parts);
 // The body of schema counterpoise/validate: passed, parts[].
 nlohmann::ordered_json validation_json(const std::vector<ValidationPart>& parts);
 
-// Names of the parts above their thresholds.
+// Names of the parts above their thresholds; of those that noise leaves undecided.
 std::vector<std::string> failed_parts(const std::vector<ValidationPart>& parts);
+std::vector<std::string> inconclusive_parts(const std::vector<ValidationPart>& parts);
 
 }  // namespace counterpoise

@@ -46,6 +46,18 @@ std::optional<double> r_squared(const std::vector<double>& predicted, const std:
   return total > 0 ? std::optional(1 - residual / total) : std::nullopt;
 }
 
+// 1 - variance of the noise / variance of what was measured. |second / first - 1| of a normal error s in both
+// has median 0.954 s.
+std::optional<double> r_squared_limit(const std::vector<double>& measured,
+                                      std::optional<double> repeat_noise) {
+  if (!repeat_noise) return std::nullopt;
+  const double centre = mean(measured), noise = *repeat_noise / 0.954 * centre;
+  double total = 0;
+  for (const double seconds : measured) total += (seconds - centre) * (seconds - centre);
+  if (total <= 0) return std::nullopt;
+  return std::max(0.0, 1 - noise * noise * static_cast<double>(measured.size()) / total);
+}
+
 struct Groups {
   std::vector<double> measured, predicted, squares;
 };
@@ -81,6 +93,7 @@ std::vector<Agreement> agreement(const std::vector<MeasuredCp>& results) {
     a.p90_error = own.p90;
     a.r2 = r_squared(groups.predicted, groups.measured);
     const double centre = mean(groups.measured);
+    a.r2_limit = r_squared_limit(groups.measured, results[all.size() - 1].repeat_noise);
     a.constant_error = errors(std::vector<double>(groups.measured.size(), centre), groups.measured, 1).median;
     a.squares_error = errors(groups.squares, groups.measured, factor).median;
     if (centre > 0 && base > 0) a.mean_ratio_error = mean(groups.predicted) / centre / base - 1;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <numeric>
 
 #include "counterpoise/calibrate_cpu.h"
 #include "counterpoise/error.h"
@@ -50,7 +52,8 @@ WindowShare window_share(const Window& window, int64_t cp, int64_t rank, const C
 struct Job {
   size_t column;
   int64_t step, group;
-  bool repeat;
+  bool repeat;  // for the noise alone
+  auto operator<=>(const Job&) const = default;
 };
 
 class Measurer {
@@ -73,6 +76,7 @@ class Measurer {
       widest_ = std::max(widest_, tokens);
     }
     shape_ = cost_shape(config.heads, DType::kFloat32);
+    noise_.resize(columns_.size());
   }
 
   Measurements run(double budget, const Progress& progress) {
@@ -120,7 +124,7 @@ class Measurer {
     for (const CpWindows& column : columns_)
       for (int64_t w = 0; w < column.per_step(); ++w)
         batch += priced(column, w, w % column.cp) * static_cast<double>(std::min(kBatchSteps, steps_));
-    const double share = budget / batch;
+    const double share = budget / (batch * static_cast<double>(config_.repeats));
     if (!(share < 1)) return;
     for (CpWindows& column : columns_)
       column.groups =
@@ -138,49 +142,76 @@ class Measurer {
       run_share(kernel, window_share(columns_.front().windows[0], 1, 0, shape_));
   }
 
+  // Groups of some steps, `repeats` times each, in random order.
   void measure_batch(TimedKernel& kernel, int64_t first, int64_t last) {
     std::vector<Job> jobs;
-    for (size_t column = 0; column < columns_.size(); ++column) {
-      MeasuredCp& result = results_.results[column];
-      for (int64_t step = first; step < last; ++step) {
-        const size_t windows = static_cast<size_t>(columns_[column].groups * columns_[column].per_group);
-        result.measured.emplace_back(windows);
-        result.predicted.emplace_back(windows);
-        result.squares.emplace_back(windows);
-        for (int64_t group = 0; group < columns_[column].groups; ++group) {
-          jobs.push_back({column, step, group, false});
-          if (random_.below(kRepeatEvery) == 0) jobs.push_back({column, step, group, true});
-        }
-      }
-    }
+    for (size_t column = 0; column < columns_.size(); ++column)
+      for (int64_t step = first; step < last; ++step)
+        for (int64_t group = 0; group < columns_[column].groups; ++group)
+          add_jobs(jobs, {column, step, group, false}, random_.below(kRepeatEvery) == 0);
     random_.shuffle(std::span(jobs));
-    std::vector<std::pair<const Job*, double>> repeats;
-    for (const Job& job : jobs) {
-      const double seconds = run_group(kernel, job);
-      if (job.repeat) repeats.emplace_back(&job, seconds);
+    std::map<Job, std::vector<std::vector<double>>> times;  // [run][window]
+    for (const Job& job : jobs) times[job].push_back(run_group(kernel, job));
+    for (const auto& [job, runs] : times)
+      if (!job.repeat) keep(job, medians(runs));
+    for (const auto& [job, runs] : times) {
+      if (!job.repeat) continue;
+      const std::vector<double> again = medians(runs);
+      const double second = std::accumulate(again.begin(), again.end(), 0.0);
+      noise_[job.column].push_back(std::abs(second / group_seconds(job) - 1));
     }
-    for (const auto& [job, seconds] : repeats) noise_.push_back(std::abs(seconds / group_seconds(*job) - 1));
+  }
+
+  void add_jobs(std::vector<Job>& jobs, Job job, bool again) const {
+    for (int64_t run = 0; run < config_.repeats; ++run) {
+      jobs.push_back(job);
+      if (again) jobs.push_back({job.column, job.step, job.group, true});
+    }
+  }
+
+  WindowShare share_of(const Job& job, int64_t m) const {
+    const CpWindows& column = columns_[job.column];
+    const int64_t index = job.step * column.per_step() + job.group * column.per_group + m;
+    return window_share(column.windows[static_cast<size_t>(index)], column.cp,
+                        (job.step + job.group + m) % column.cp, shape_);
   }
 
   // Windows of the group one after another; of each, the share of one rank, rotating.
-  double run_group(TimedKernel& kernel, const Job& job) {
-    const CpWindows& column = columns_[job.column];
+  std::vector<double> run_group(TimedKernel& kernel, const Job& job) const {
+    std::vector<double> seconds;
+    for (int64_t m = 0; m < columns_[job.column].per_group; ++m)
+      seconds.push_back(run_share(kernel, share_of(job, m)));
+    return seconds;
+  }
+
+  // By window, of its runs.
+  static std::vector<double> medians(const std::vector<std::vector<double>>& runs) {
+    std::vector<double> result;
+    for (size_t m = 0; m < runs.front().size(); ++m) {
+      std::vector<double> values;
+      for (const std::vector<double>& run : runs) values.push_back(run[m]);
+      const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+      std::nth_element(values.begin(), middle, values.end());
+      result.push_back(*middle);
+    }
+    return result;
+  }
+
+  void keep(const Job& job, const std::vector<double>& seconds) {
     MeasuredCp& result = results_.results[job.column];
-    double total = 0;
+    const CpWindows& column = columns_[job.column];
+    const auto step = static_cast<size_t>(job.step);
+    for (auto* rows : {&result.measured, &result.predicted, &result.squares}) {
+      if (rows->size() <= step) rows->resize(step + 1);
+      (*rows)[step].resize(static_cast<size_t>(column.groups * column.per_group));
+    }
     for (int64_t m = 0; m < column.per_group; ++m) {
-      const int64_t index = job.group * column.per_group + m;
-      const Window& window = column.windows[static_cast<size_t>(job.step * column.per_step() + index)];
-      const int64_t rank = (job.step + job.group + m) % column.cp;
-      const WindowShare share = window_share(window, column.cp, rank, shape_);
-      const double seconds = run_share(kernel, share);
-      total += seconds;
-      if (job.repeat) continue;
-      const size_t step = static_cast<size_t>(job.step), slot = static_cast<size_t>(index);
-      result.measured[step][slot] = seconds;
+      const WindowShare share = share_of(job, m);
+      const auto slot = static_cast<size_t>(job.group * column.per_group + m);
+      result.measured[step][slot] = seconds[static_cast<size_t>(m)];
       result.predicted[step][slot] = price_(share.shapes);
       result.squares[step][slot] = share.squares;
     }
-    return total;
   }
 
   double group_seconds(const Job& job) const {
@@ -193,11 +224,19 @@ class Measurer {
   }
 
   void summarise_noise() {
-    results_.repeats = static_cast<int64_t>(noise_.size());
-    if (noise_.empty()) return;
-    std::sort(noise_.begin(), noise_.end());
-    results_.repeat_noise_median = noise_[noise_.size() / 2];
-    results_.repeat_noise_p90 = noise_[noise_.size() * 9 / 10];
+    std::vector<double> all;
+    for (size_t column = 0; column < columns_.size(); ++column) {
+      std::vector<double>& own = noise_[column];
+      all.insert(all.end(), own.begin(), own.end());
+      if (own.empty()) continue;
+      std::sort(own.begin(), own.end());
+      results_.results[column].repeat_noise = own[own.size() / 2];
+    }
+    results_.repeats = static_cast<int64_t>(all.size());
+    if (all.empty()) return;
+    std::sort(all.begin(), all.end());
+    results_.repeat_noise_median = all[all.size() / 2];
+    results_.repeat_noise_p90 = all[all.size() * 9 / 10];
   }
 
   const StudyConfig& config_;
@@ -207,7 +246,7 @@ class Measurer {
   std::vector<CpWindows> columns_;
   int64_t steps_ = kMostSteps;
   int64_t widest_ = 0;
-  std::vector<double> noise_;
+  std::vector<std::vector<double>> noise_;  // by column
   Measurements results_;
 };
 

@@ -73,8 +73,9 @@ TEST(Links, FitRecoversWhatBytesBeyondACacheCost) {
   std::vector<LinkMeasurement> rows;
   for (double bytes = 1 << 10; bytes <= 64 << 20; bytes *= 2)
     rows.push_back({Collective::kAllReduce, 4, 1, bytes, curve.seconds(bytes), "", ""});
-  const std::vector<LinkLevel> levels = fit_links(rows);
+  const std::vector<LinkLevel> levels = fit_links(rows, Transport::kMemory);
   EXPECT_LT(link_errors(levels, rows).worst, 1e-3);
+  EXPECT_EQ(fit_links(rows)[0].curves[0].far_seconds_per_byte, 0);
   const LinkCurve& fitted = levels[0].curves[0];
   EXPECT_NEAR(fitted.near_bytes, curve.near_bytes, 1);  // 1 MiB moves 1.5: a row lies there
   EXPECT_NEAR(fitted.far_seconds_per_byte, 4e-10, 1e-13);

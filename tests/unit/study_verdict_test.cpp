@@ -84,6 +84,17 @@ TEST(Agreement, ComparesGroupsNotWindows) {
   EXPECT_NEAR(a[0].squares_error, 0.0, 1e-12);
   EXPECT_NEAR(a[1].squares_error, 2.5 / 1.5 - 1, 1e-12);
   EXPECT_NEAR(a[0].constant_error, 0.5, 1e-12);
+  EXPECT_FALSE(a[0].r2_limit);  // nothing was repeated
+}
+
+TEST(Agreement, NoiseLimitsWhatAnyPredictionReaches) {
+  MeasuredCp one{1, 1, 2, 2, {{1.0, 3.0}}, {{1.0, 3.0}}, {{1, 3}}, {}, {}, {}};
+  one.repeat_noise = 0.0954;  // of a mean of 2: a standard deviation of 0.2, beside one of 1
+  const std::vector<Agreement> a = agreement({one});
+  EXPECT_NEAR(*a[0].r2, 1, 1e-12);
+  EXPECT_NEAR(*a[0].r2_limit, 1 - 0.04, 1e-12);
+  one.repeat_noise = 1;
+  EXPECT_EQ(*agreement({one})[0].r2_limit, 0);
 }
 
 TEST(Variants, TailIsCutAtTheQuantile) {

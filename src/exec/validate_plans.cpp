@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/validate_plans.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "counterpoise/calibrate_cpu.h"
+#include "counterpoise/error.h"
+#include "counterpoise/random.h"
+#include "exec/frozen_profile.h"
+#include "exec/plan_calls.h"
+#include "exec/run_steps.h"
+#include "exec/validation_trials.h"
+#include "exec/window_stream.h"
+
+namespace counterpoise {
+namespace {
+
+constexpr int32_t kRanks = 4;
+constexpr int64_t kLongestWindow = 1024;
+constexpr int kWindows = 2;
+constexpr int64_t kDriftEvery = 10;  // plans
+constexpr int kLeastRounds = 2, kMostRounds = 12;
+const HeadShape kHeads{4, 2, 64, 0, 0};
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// One window's plan; a trial per rank that has something to compute.
+struct PlanTrials {
+  size_t pair = 0;
+  StepPlan plan;
+  std::vector<Trial> ranks;
+};
+
+struct Pair {
+  std::string name, refused;
+};
+
+std::vector<Trial> rank_trials(const StepPlan& plan, const std::string& pair, size_t window,
+                               const std::vector<int64_t>& documents, const CostModel& model) {
+  std::vector<Trial> trials;
+  for (int32_t rank = 0; rank < kRanks; ++rank) {
+    Trial& trial = trials.emplace_back();
+    trial.label = fmt::format("{}, window {}, rank {}", pair, window, rank);
+    trial.naive.cp = kRanks;
+    for (const int64_t document : documents) {
+      const double length = static_cast<double>(document), heads = static_cast<double>(kHeads.heads);
+      trial.naive.documents_length += heads * length;
+      trial.naive.documents_length_squared += heads * length * length;
+    }
+    for (const auto& call : attend_shapes(plan, rank)) trial.predicted += model.call_seconds(call);
+  }
+  return trials;
+}
+
+class PlanValidation {
+ public:
+  PlanValidation(const CpuValidation& options, const Lengths& lengths, const CostModel& model)
+      : random_(options.seed, 78) {
+    settings_.kernel.isa = options.isa;
+    settings_.check = CheckKind::kNone;
+    const int64_t window = std::min(options.window, kLongestWindow);
+    WindowStream stream(lengths, window, random_);
+    std::vector<std::vector<int64_t>> windows;
+    for (int w = 0; w < kWindows; ++w) windows.push_back(stream.next());
+    for (const SharderInfo& sharder : sharders())
+      for (const SchemeInfo& scheme : schemes()) add(sharder.name, scheme.name, windows, model);
+  }
+
+  // Rounds over all plans in random order, until the time is used up.
+  void run(double budget, FrozenProfile& profile,
+           const std::function<void(const std::string&, double)>& progress) {
+    std::vector<PlanTrials*> order;
+    for (PlanTrials& one : plans_) order.push_back(&one);
+    const double begin = now();
+    for (int round = 0; round < kMostRounds; ++round) {
+      const double spent = now() - begin;
+      if (round >= kLeastRounds && spent * (round + 1) / round > budget) break;
+      random_.shuffle(std::span(order));
+      for (PlanTrials* one : order) {
+        if (progress) progress("running plans", std::min(1.0, (now() - begin) / budget));
+        execute(*one);
+        if (++executed_ % kDriftEvery == 0) profile.time_again();
+      }
+    }
+  }
+
+  std::vector<ValidationPart> parts(const std::string& split) const {
+    std::vector<Trial> all;
+    for (size_t pair = 0; pair < pairs_.size(); ++pair)
+      for (Trial& trial : trials_of(pair)) all.push_back(std::move(trial));
+    std::vector<ValidationPart> parts = {
+        compare_trials("this CPU, plans: all sharders x schemes", split, all)};
+    parts.back().most_median = 0.05;
+    for (size_t pair = 0; pair < pairs_.size(); ++pair) {
+      const std::string name = "this CPU, " + pairs_[pair].name;
+      std::vector<Trial> trials = trials_of(pair);
+      if (trials.empty()) {
+        ValidationPart& part = parts.emplace_back();
+        part.name = name;
+        part.unavailable = "refused: " + pairs_[pair].refused;
+        continue;
+      }
+      parts.push_back(compare_trials(name, split, trials));
+      parts.back().most_median = 0.10;  // a few ranks of two windows, and small calls
+    }
+    return parts;
+  }
+
+ private:
+  void add(const std::string& sharder, const std::string& scheme,
+           const std::vector<std::vector<int64_t>>& windows, const CostModel& model) {
+    pairs_.push_back({sharder + " x " + scheme, ""});
+    for (size_t w = 0; w < windows.size(); ++w) {
+      try {
+        PlanTrials one{pairs_.size() - 1, window_plan(sharder, scheme, kRanks, windows[w], kHeads), {}};
+        one.ranks = rank_trials(one.plan, pairs_.back().name, w, windows[w], model);
+        plans_.push_back(std::move(one));
+      } catch (const Error& error) {
+        pairs_.back().refused = error.what();
+      }
+    }
+  }
+
+  void execute(PlanTrials& one) {
+    run_on_threads(kRanks, [&](Communicator& world) {
+      const RunRecord record = run_steps({one.plan}, world, settings_);
+      if (world.rank() != 0) return;
+      for (size_t rank = 0; rank < one.ranks.size(); ++rank)
+        one.ranks[rank].times.push_back(record.steps[0].ranks[rank].attend_cpu_seconds);
+    });
+  }
+
+  std::vector<Trial> trials_of(size_t pair) const {
+    std::vector<Trial> trials;
+    for (const PlanTrials& one : plans_)
+      for (const Trial& trial : one.ranks)
+        if (one.pair == pair && trial.predicted > 0) trials.push_back(trial);
+    return trials;
+  }
+
+  RunSettings settings_;
+  RandomStream random_;
+  std::vector<Pair> pairs_;
+  std::vector<PlanTrials> plans_;
+  int64_t executed_ = 0;
+};
+
+}  // namespace
+
+std::vector<ValidationPart> validate_plans(const CpuValidation& options, const Lengths& lengths,
+                                           const std::function<void(const std::string&, double)>& progress) {
+  CalibrationOptions kernel_options;
+  kernel_options.heads = kHeads;
+  kernel_options.isa = options.isa;
+  kernel_options.max_tokens = std::max<int64_t>(64, std::min(options.window, kLongestWindow));
+  kernel_options.budget_seconds = options.budget_seconds * 0.15;
+  kernel_options.seed = options.seed;
+  FrozenProfile profile(kernel_options, progress);
+  PlanValidation validation(options, lengths, profile->model());
+  validation.run(options.budget_seconds * 0.4, profile, progress);
+  std::vector<ValidationPart> parts = validation.parts(fmt::format(
+      "profile {} measured first; CPU seconds of each rank in its attend ops, plans of {} run by {} threads",
+      profile_hash(*profile), options.lengths, kRanks));
+  const double drift = profile.drift();
+  for (ValidationPart& part : parts)
+    if (part.unavailable.empty()) add_drift(part, drift);
+  return parts;
+}
+
+}  // namespace counterpoise

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/validation_trials.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cost/validation_rows.h"
+#include "counterpoise/error.h"
+
+namespace counterpoise {
+namespace {
+
+constexpr size_t kWorstShown = 5;
+
+std::vector<double> every_other(const std::vector<double>& values, size_t first) {
+  std::vector<double> kept;
+  for (size_t i = first; i < values.size(); i += 2) kept.push_back(values[i]);
+  return kept;
+}
+
+double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+double r_squared(const std::vector<double>& predicted, const std::vector<double>& measured) {
+  const double centre = mean(measured);
+  double residual = 0, spread = 0;
+  for (size_t i = 0; i < measured.size(); ++i) {
+    residual += std::pow(predicted[i] - measured[i], 2);
+    spread += std::pow(measured[i] - centre, 2);
+  }
+  return spread > 0 ? 1 - residual / spread : 0;
+}
+
+}  // namespace
+
+double median_of(std::vector<double> values) {
+  CP_CHECK(!values.empty());
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double Trial::measured() const {
+  return median_of(times);
+}
+
+double repeat_noise(const std::vector<Trial>& trials) {
+  std::vector<double> differences;
+  for (const Trial& trial : trials)
+    differences.push_back(
+        std::abs(median_of(every_other(trial.times, 1)) / median_of(every_other(trial.times, 0)) - 1));
+  return median_of(differences);
+}
+
+ValidationPart compare_trials(const std::string& name, const std::string& split, std::vector<Trial>& trials) {
+  ValidationPart part;
+  part.name = name;
+  part.split = split;
+  std::vector<double> predicted, measured;
+  std::vector<NaiveInput> fit, test;
+  std::vector<ValidationCase> cases;
+  for (size_t i = 0; i < trials.size(); ++i) {
+    Trial& trial = trials[i];
+    trial.naive.seconds = trial.measured();
+    (i % 2 == 0 ? fit : test).push_back(trial.naive);
+    predicted.push_back(trial.predicted);
+    measured.push_back(trial.naive.seconds);
+    cases.push_back({trial.label, trial.naive.seconds, trial.predicted});
+  }
+  part.test = summarise_errors(predicted, measured);
+  part.naive = naive_errors(fit, test);
+  part.worst = worst_cases(std::move(cases), kWorstShown);
+  part.noise = repeat_noise(trials);
+  part.note = fmt::format(
+      "R2 {:.3f}; mean predicted/measured {:.3f}; {} times each, halves of them differ by {:.1f} %",
+      r_squared(predicted, measured), mean(predicted) / mean(measured), trials.front().times.size(),
+      100 * *part.noise);
+  return part;
+}
+
+void add_drift(ValidationPart& part, double drift) {
+  part.note += fmt::format("; a call of the calibration took {:+.1f} % when timed again", 100 * drift);
+  part.noise = std::max(part.noise.value_or(0), std::abs(drift));
+}
+
+}  // namespace counterpoise

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <vector>
+
+#include "counterpoise/cost_model.h"
+#include "counterpoise/validate.h"
+
+namespace counterpoise {
+
+// One thing that was timed again and again, and what it was predicted to take.
+struct Trial {
+  std::string label;
+  NaiveInput naive;
+  double predicted = 0;
+  std::vector<double> times;  // at least two
+
+  double measured() const;  // median
+};
+
+double median_of(std::vector<double> values);
+
+// How far measurements differ that should not: over the trials, the median of |median of every other time /
+// median of the rest - 1|. A perfect prediction would look about as wrong as that.
+double repeat_noise(const std::vector<Trial>& trials);
+
+// Predicted against measured. Naive predictors are fitted to every other trial and tested on the rest.
+ValidationPart compare_trials(const std::string& name, const std::string& split, std::vector<Trial>& trials);
+
+// How much the machine changed speed between the calibration and these measurements: a call of the
+// calibration, timed again, over what it took then, minus one.
+void add_drift(ValidationPart& part, double drift);
+
+}  // namespace counterpoise

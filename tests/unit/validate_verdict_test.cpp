@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "counterpoise/error.h"
+#include "exec/plan_calls.h"
+#include "exec/validation_trials.h"
+#include "report/validation_report.h"
+
+namespace counterpoise {
+namespace {
+
+ValidationPart part_with(double median, std::optional<double> noise) {
+  ValidationPart part;
+  part.name = fmt::format("{} with {}", median, noise.value_or(0));
+  part.test = {10, median, median, median};
+  part.most_median = 0.05;
+  part.noise = noise;
+  return part;
+}
+
+TEST(ValidationVerdict, NoiseExcusesOnlyWhatItMayExplain) {
+  EXPECT_TRUE(part_with(0.04, 0.5).passed());
+  EXPECT_FALSE(part_with(0.04, 0.5).inconclusive());
+  EXPECT_FALSE(part_with(0.06, 0.02).inconclusive());
+  EXPECT_TRUE(part_with(0.06, 0.03).inconclusive());
+  EXPECT_FALSE(part_with(0.06, std::nullopt).inconclusive());  // a published table has no excuse
+  const std::vector<ValidationPart> parts = {part_with(0.04, 0.5), part_with(0.06, 0.02),
+                                             part_with(0.06, 0.03)};
+  EXPECT_EQ(failed_parts(parts), std::vector<std::string>{parts[1].name});
+  EXPECT_EQ(inconclusive_parts(parts), std::vector<std::string>{parts[2].name});
+  EXPECT_NE(validation_text(parts).find("inconclusive: noise 3.0 %"), std::string::npos);
+}
+
+Trial trial_of(std::vector<double> times, double predicted) {
+  Trial trial;
+  trial.label = "trial";
+  trial.naive = {1, 1, 1, 0};
+  trial.predicted = predicted;
+  trial.times = std::move(times);
+  return trial;
+}
+
+TEST(ValidationTrials, NoiseIsWhatHalvesOfTheRepeatsDisagreeBy) {
+  std::vector<Trial> trials = {trial_of({1, 1.1, 1, 1.1}, 1.05), trial_of({2, 2, 2, 2}, 2),
+                               trial_of({1, 1.2, 1, 1.2}, 1.1)};
+  EXPECT_DOUBLE_EQ(trials[0].measured(), 1.05);
+  EXPECT_NEAR(repeat_noise(trials), 0.1, 1e-12);  // the middle one of 0, 0.1 and 0.2
+  ValidationPart part = compare_trials("part", "split", trials);
+  EXPECT_NEAR(part.test.worst, 0, 1e-12);
+  EXPECT_NEAR(*part.noise, 0.1, 1e-12);
+  add_drift(part, -0.3);
+  EXPECT_NEAR(*part.noise, 0.3, 1e-12);
+}
+
+// Every unmasked pair of the window is in the calls of exactly one rank, whatever the sharder and the scheme.
+TEST(PlanCalls, CoverTheWindowOnce) {
+  const HeadShape heads{4, 2, 64, 0, 0};
+  const std::vector<int64_t> documents = {300, 1, 77, 130};
+  int64_t whole = 0;
+  for (const int64_t length : documents) whole += heads.heads * length * (length + 1) / 2;
+  for (const SharderInfo& sharder : sharders())
+    for (const SchemeInfo& scheme : schemes()) {
+      const StepPlan plan = window_plan(sharder.name, scheme.name, 4, documents, heads);
+      int64_t pairs = 0;
+      for (int32_t rank = 0; rank < 4; ++rank)
+        for (const std::vector<WorkShape>& call : attend_shapes(plan, rank)) {
+          EXPECT_FALSE(call.empty());
+          for (const WorkShape& work : call) {
+            pairs += work.area * work.shape.heads;
+            EXPECT_LE(work.new_kv_rows, work.kv_rows);
+          }
+        }
+      EXPECT_EQ(pairs, whole) << sharder.name << " x " << scheme.name;
+    }
+}
+
+}  // namespace
+}  // namespace counterpoise
