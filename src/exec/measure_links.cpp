@@ -49,20 +49,22 @@ class LinkTimer {
         samples_(jobs_.size()),
         runner_(world, timing.largest) {}
 
-  // Every job once per round; what the first round has no time for, no round does.
+  // Every job once per round, by ascending size. What the first round has no time for, no round does; the
+  // last one ends where the budget does.
   void measure(const std::function<void(const std::string&, double)>& progress) {
     const double begin = now();
     for (int round = 0; round < kMostRounds; ++round) {
-      const double spent = now() - begin;
-      if (!all_agree(round == 0 || spent * (round + 1) / round <= timing_.budget_seconds)) return;
+      const double limit = timing_.budget_seconds * (round == 0 ? kFirstRoundShare : 1);
       for (size_t i = 0; i < jobs_.size(); ++i) {
-        const bool larger = round == 0 && i > 0 && jobs_[i].bytes != jobs_[i - 1].bytes;
-        if (larger && jobs_[i].bytes > kLeastSizes * timing_.smallest &&
-            !all_agree(now() - begin < kFirstRoundShare * timing_.budget_seconds)) {
+        const bool larger = i == 0 || jobs_[i].bytes != jobs_[i - 1].bytes;
+        const bool must = round == 0 && jobs_[i].bytes <= kLeastSizes * timing_.smallest;
+        if (larger && !must && !all_agree(now() - begin < limit)) {
+          if (round > 0) return;
           jobs_.resize(i);
           samples_.resize(i);
+          break;
         }
-        if (i < jobs_.size()) visit(jobs_[i], round == 0 ? 1 : kMostRepeats, samples_[i]);
+        visit(jobs_[i], round == 0 ? 1 : kMostRepeats, samples_[i]);
         if (progress) progress("timing messages", std::min(1.0, (now() - begin) / timing_.budget_seconds));
       }
     }
