@@ -44,7 +44,8 @@ struct ValidateVerb {
     if (profile.empty() != table.empty())
       throw_error(ErrorKind::kUsage,
                   "--profile and --table belong together: the profile prices the table's rows");
-    if (!table.empty() && is_link_table(table)) return {validate_links(load_links(profile), table)};
+    if (std::filesystem::exists(table) && is_link_table(table))
+      return {validate_links(load_links(profile), table)};
     if (!table.empty()) return validate_profile(*load_kernel_profile(profile), table, columns);
     const std::pair<std::string, std::function<std::vector<ValidationPart>()>> sources[] = {
         {"tables", [&] { return validate_tables(data); }},
