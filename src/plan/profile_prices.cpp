@@ -20,7 +20,8 @@ std::optional<LinkCurve> send_recv_of(const Links& links, const std::string& lev
   return std::nullopt;
 }
 
-// The line that is fastest for a message of this size.
+// The line that is fastest for a message of this size, with what its bytes beyond a cache cost spread over
+// all.
 Link fastest(const LinkCurve& curve, int64_t bytes) {
   const auto seconds = [&](const LinkLine& line) {
     return line.latency + static_cast<double>(bytes) * line.seconds_per_byte;
@@ -28,7 +29,10 @@ Link fastest(const LinkCurve& curve, int64_t bytes) {
   const LinkLine line =
       *std::min_element(curve.lines.begin(), curve.lines.end(),
                         [&](const LinkLine& a, const LinkLine& b) { return seconds(a) < seconds(b); });
-  return {line.latency, 1 / line.seconds_per_byte};
+  const double far =
+      std::max(0.0, static_cast<double>(bytes) - curve.near_bytes) * curve.far_seconds_per_byte;
+  const double seconds_per_byte = line.seconds_per_byte + (far > 0 ? far / static_cast<double>(bytes) : 0);
+  return {line.latency, 1 / seconds_per_byte};
 }
 
 }  // namespace
