@@ -30,29 +30,31 @@ KeyBlockRunner::KeyBlockRunner(const BackwardKernels& kernels, const AttentionPr
       k_columns_(round_up(problem.shape.head_dim, kernels.lanes)),
       v_columns_(round_up(problem.shape.v_head_dim, kernels.lanes)),
       weights_floats_((max_keys_ + 16) * kernels.width),
-      weights_(2 * kernels.panels * weights_floats_),
-      k_strips_(max_keys_ * k_columns_),
-      dk_(max_keys_ * k_columns_),
-      dv_(max_keys_ * v_columns_),
-      staging_(max_keys_ * (problem.shape.head_dim + problem.shape.v_head_dim)) {}
+      memory_(2 * kernels.panels * weights_floats_ + 2 * max_keys_ * k_columns_ + max_keys_ * v_columns_ +
+              max_keys_ * (problem.shape.head_dim + problem.shape.v_head_dim)),
+      weights_(memory_.data()),
+      k_strips_(weights_ + 2 * kernels.panels * weights_floats_),
+      dk_(k_strips_ + max_keys_ * k_columns_),
+      dv_(dk_ + max_keys_ * k_columns_),
+      staging_(dv_ + max_keys_ * v_columns_) {}
 
 void KeyBlockRunner::begin(const BackwardPlan::Item& item) {
   rows_ = kv_.rows(item.block);
   kv_head_ = item.kv_head;
-  k_ = float_rows(tensors_.k, rows_, kv_head_, staging_.data());
-  v_ = float_rows(tensors_.v, rows_, kv_head_, staging_.data() + max_keys_ * problem_.shape.head_dim);
+  k_ = float_rows(tensors_.k, rows_, kv_head_, staging_);
+  v_ = float_rows(tensors_.v, rows_, kv_head_, staging_ + max_keys_ * problem_.shape.head_dim);
   kernels_.pack_strips(k_.data, k_.stride, keys(), keys(), dim(),
-                       static_cast<float>(problem_.shape.softmax_scale), k_strips_.data());
+                       static_cast<float>(problem_.shape.softmax_scale), k_strips_);
   const int64_t sums = round_up(rows_.size(), kernels_.outer_rows);
-  std::fill_n(dk_.data(), sums * k_columns_, 0.0f);
-  std::fill_n(dv_.data(), sums * v_columns_, 0.0f);
+  std::fill_n(dk_, sums * k_columns_, 0.0f);
+  std::fill_n(dv_, sums * v_columns_, 0.0f);
 }
 
 void KeyBlockRunner::attend(const BackwardPlan::Visit& visit) {
   const QueryBlocks::Block& block = queries_.blocks[visit.query_block];
   panel_count_ = 0;
   for (int64_t i = 0; i < block.panel_count; ++i) attend_panel(visit, block.first_panel + i);
-  KeyGradientArgs args{dv_panels_, panel_count_, keys(), 0, static_cast<int>(v_columns_), dv_.data()};
+  KeyGradientArgs args{dv_panels_, panel_count_, keys(), 0, static_cast<int>(v_columns_), dv_};
   for (int i = 0; i < panel_count_; ++i) {
     args.begin = std::min(args.begin, dv_panels_[i].begin);
     args.end = std::max(args.end, dv_panels_[i].end);
@@ -60,7 +62,7 @@ void KeyBlockRunner::attend(const BackwardPlan::Visit& visit) {
   kernels_.key_gradients(args);
   args.panels = dk_panels_;
   args.columns = static_cast<int>(k_columns_);
-  args.c = dk_.data();
+  args.c = dk_;
   kernels_.key_gradients(args);
 }
 
@@ -85,7 +87,7 @@ void KeyBlockRunner::attend_panel(const BackwardPlan::Visit& visit, int64_t inde
   args.rows = window.rows;
   args.lse = packed.lse;
   args.delta = packed.delta;
-  args.p = weights_.data() + 2 * panel_count_ * weights_floats_;
+  args.p = weights_ + 2 * panel_count_ * weights_floats_;
   args.ds = args.p + weights_floats_;
   kernels_.gradients(args);
 
@@ -106,16 +108,16 @@ void KeyBlockRunner::add_query_gradients() {
   const TensorView& dq = tensors_.dq;
   for (int i = 0; i < panel_count_; ++i) {
     const PanelKeys& panel = panels_[i];
-    kernels_.query_gradients({dk_panels_[i].weights, k_strips_.data(), keys(), panel.begin, panel.end,
-                              panel.low, panel.high, static_cast<int>(panel.rows.size()), dim(),
+    kernels_.query_gradients({dk_panels_[i].weights, k_strips_, keys(), panel.begin, panel.end, panel.low,
+                              panel.high, static_cast<int>(panel.rows.size()), dim(),
                               static_cast<float*>(row_address(dq, panel.rows.begin, panel.head)),
                               dq.token_stride});
   }
 }
 
 void KeyBlockRunner::finish() {
-  add_rows(dk_.data(), k_columns_, tensors_.dk);
-  add_rows(dv_.data(), v_columns_, tensors_.dv);
+  add_rows(dk_, k_columns_, tensors_.dk);
+  add_rows(dv_, v_columns_, tensors_.dv);
 }
 
 void KeyBlockRunner::add_rows(const float* from, int64_t stride, const TensorView& to) const {

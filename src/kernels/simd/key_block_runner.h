@@ -43,7 +43,9 @@ class KeyBlockRunner {
   const QueryBlocks& queries_;
   const PackedQueries& packed_;
   const int64_t max_keys_, k_columns_, v_columns_, weights_floats_;
-  Buffer weights_, k_strips_, dk_, dv_, staging_;
+  // In one block: malloc gives several back to the system at the end of every short call.
+  Buffer memory_;
+  float *const weights_, *const k_strips_, *const dk_, *const dv_, *const staging_;
   FloatRows k_{}, v_{};
   Range rows_;
   int64_t kv_head_ = 0;
