@@ -63,6 +63,7 @@ struct Measurements {
   int64_t steps = 0;
   double repeat_noise_median = 0;  // |second / first - 1| over groups measured twice
   double repeat_noise_p90 = 0;
+  int64_t timings = 0, retaken = 0;  // calls timed; runs thrown away, a neighbour having slowed the core
   int64_t repeats = 0;
   double seconds = 0;  // spent measuring
   std::string isa, cpu;

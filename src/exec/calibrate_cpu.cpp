@@ -128,6 +128,7 @@ class Calibrator {
                                      {"isa", isa_name(kernel_.isa())},
                                      {"clock", "CPU time of one thread, median of the rounds"},
                                      {"rounds", times_.front().size()},
+                                     {"runs_taken_again", kernel_.core().retaken()},
                                      {"seed", options_.seed}};
     DirectionModel forward = fit(Direction::kForward, record["forward"]);
     std::optional<DirectionModel> backward;
@@ -147,7 +148,8 @@ class Calibrator {
       std::vector<size_t> order(calls_.size());
       for (size_t i = 0; i < order.size(); ++i) order[i] = i;
       random_.shuffle(std::span(order));
-      for (const size_t i : order) times_[i].push_back(kernel_.run(calls_[i].tiles, calls_[i].direction));
+      for (const size_t i : order)
+        times_[i].push_back(kernel_.run_undisturbed(calls_[i].tiles, calls_[i].direction));
     }
   }
 

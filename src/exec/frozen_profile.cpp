@@ -27,7 +27,7 @@ FrozenProfile::FrozenProfile(const CalibrationOptions& options,
 
 void FrozenProfile::time_again() {
   const std::vector<WorkShape> call = zigzag_share(options_.max_tokens, 1, 0, profile_->shape());
-  again_.push_back(kernel_.run(call, Direction::kForward));
+  again_.push_back(kernel_.run_undisturbed(call, Direction::kForward));
 }
 
 double FrozenProfile::drift() const {

@@ -92,6 +92,18 @@ double TimedKernel::run(std::span<const WorkShape> tiles, Direction direction) {
   return run(placed, direction);
 }
 
+double TimedKernel::run_undisturbed(std::span<const WorkShape> tiles, Direction direction) {
+  const std::vector<AttentionTile> placed = place(tiles);
+  return run_undisturbed(placed, direction);
+}
+
+double TimedKernel::run_undisturbed(std::span<const AttentionTile> placed, Direction direction) {
+  const int64_t rows = std::min<int64_t>(rows_, 256);
+  const std::vector<AttentionTile> reference = {{{0, rows}, {0, rows}, {0, 1}, 0, 0}};
+  return core_.time([&] { return run(reference, Direction::kForward); },
+                    [&] { return run(placed, direction); });
+}
+
 double TimedKernel::run(std::span<const AttentionTile> placed, Direction direction) {
   const HeadShape& heads = options_.heads;
   const ConstTensorView q =

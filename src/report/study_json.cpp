@@ -69,6 +69,7 @@ ordered_json study_json(const StudyRecord& record) {
   json["repeat_noise"] = {{"median", study.measured.repeat_noise_median},
                           {"p90", study.measured.repeat_noise_p90},
                           {"groups", study.measured.repeats}};
+  json["timings"] = {{"calls", study.measured.timings}, {"runs_taken_again", study.measured.retaken}};
   json["wide"] = study.wide ? ordered_json{{"window", record.config.wide_window},
                                            {"profile", "area"},
                                            {"results", results_json(*study.wide, sync)}}

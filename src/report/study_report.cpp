@@ -35,6 +35,14 @@ std::string measured_part(const Measurements& measured) {
                      first.step_groups, measured.steps);
 }
 
+// Empty on a core of one's own.
+std::string retaken_part(const Measurements& measured) {
+  const double share = static_cast<double>(measured.retaken) /
+                       static_cast<double>(std::max<int64_t>(1, measured.timings + measured.retaken));
+  if (share < 0.005) return "";
+  return fmt::format("; {:.0f} % of runs taken again, others having slowed this core", 100 * share);
+}
+
 std::string setting_lines(const StudyRecord& record) {
   const SimulationConfig& c = record.config.simulation;
   const Study& study = record.study;
@@ -43,11 +51,12 @@ std::string setting_lines(const StudyRecord& record) {
       "Training  {} ranks, windows of {} tokens ({}), {} order, regime {}, {} simulated steps\n"
       "Kernel    {}: {}\n"
       "Profile   measured first, on other shapes, and frozen as {} (its own cross-validated error {:.1f} %)\n"
-      "Measured  {} in {}\n",
+      "Measured  {} in {}{}\n",
       c.ranks, format_size(c.pack.window), name_of(c.pack.policy),
       c.window_order == WindowOrder::kShuffle ? "shuffled" : "stream", name_of(c.regime),
       format_count(study.simulated.steps), study.measured.cpu, info.kernel, study.profile_hash,
-      100 * study.profile_error, measured_part(study.measured), format_seconds(study.measured.seconds));
+      100 * study.profile_error, measured_part(study.measured), format_seconds(study.measured.seconds),
+      retaken_part(study.measured));
 }
 
 std::string variance_table(const Study& study, WindowOrder order) {

@@ -105,6 +105,8 @@ class Measurer {
     }
     results_.steps = static_cast<int64_t>(results_.results.front().measured.size());
     results_.seconds = now() - begin;
+    results_.timings = kernel.core().timings();
+    results_.retaken = kernel.core().retaken();
     results_.isa = isa_name(kernel.isa());
     results_.cpu = cpu_name();
     summarise_noise();
@@ -133,8 +135,8 @@ class Measurer {
   }
 
   double run_share(TimedKernel& kernel, const WindowShare& share) const {
-    const double forward = kernel.run(share.shapes, Direction::kForward);
-    return config_.backward ? forward + kernel.run(share.shapes, Direction::kBackward) : forward;
+    const double forward = kernel.run_undisturbed(share.shapes, Direction::kForward);
+    return config_.backward ? forward + kernel.run_undisturbed(share.shapes, Direction::kBackward) : forward;
   }
 
   void warm_up(TimedKernel& kernel) const {
