@@ -29,8 +29,7 @@ float product(const std::vector<std::pair<float, float>>& a, const std::vector<s
   tiles[0].word[1][2] = bits_of_float(c);
   Machine::tdpbf16ps(tiles[0], tiles[1], tiles[2]);
   for (int m = 0; m < 16; ++m)
-    for (int n = 0; n < 16; ++n)
-      EXPECT_TRUE((m == 1 && n == 2) || tiles[0].word[m][n] == 0);
+    for (int n = 0; n < 16; ++n) EXPECT_TRUE((m == 1 && n == 2) || tiles[0].word[m][n] == 0);
   return float_from_bits(tiles[0].word[1][2]);
 }
 
