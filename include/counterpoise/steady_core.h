@@ -7,10 +7,10 @@
 namespace counterpoise {
 
 // Timings that somebody else's work on the same core would have slowed (another machine's hyper-thread takes
-// a third of the speed, for a fraction of a second at a time) are taken again. A short reference run before
-// and after each timing tells: disturbed is what takes kSlower times its quickest so far. Nothing is
-// rescaled. Waiting and runs thrown away may take as long as the runs that are kept, and kAllowance; where
-// that is spent, a run counts as it is. Not thread-safe.
+// a third of the speed, for a fraction of a second at a time) are taken again. A short reference run, twice
+// as the first may find cold caches, before and after each timing tells: disturbed is what takes kSlower
+// times its quickest so far. Nothing is rescaled. Waiting and runs thrown away may take as long as the runs
+// that are kept, and kAllowance; where that is spent, a run counts as it is. Not thread-safe.
 class SteadyCore {
  public:
   static constexpr double kSlower = 1.1;

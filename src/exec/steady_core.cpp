@@ -6,10 +6,11 @@
 namespace counterpoise {
 
 bool SteadyCore::quiet(const Timing& reference) {
-  const double seconds = reference();
+  const double cold = reference();
+  const double seconds = std::min(cold, reference());
   quickest_ = quickest_ > 0 ? std::min(quickest_, seconds) : seconds;
   last_quiet_ = seconds <= kSlower * quickest_;
-  if (!last_quiet_) lost_ += seconds;
+  if (!last_quiet_) lost_ += cold + seconds;
   return last_quiet_;
 }
 
