@@ -307,6 +307,51 @@ inline Problem document_problem(int64_t n, HeadShape shape, Mask mask) {
   return p;
 }
 
+// Documents of any length laid end to end, causal and full.
+inline std::vector<Problem> packed_documents() {
+  const std::vector<int64_t> offsets{0, 1, 2, 33, 33, 133, 140, 300};
+  Problem causal = document_problem(300, {2, 1, 32}, Mask::causal());
+  causal.tiles = tiles_of_documents(offsets, 2);
+  Problem full = causal;
+  full.mask = Mask::full();
+  return {causal, full};
+}
+
+// Rows in the middle of a document against all keys before them, stored anywhere, at positions beyond 2^31
+// too.
+inline std::vector<Problem> shards_of_a_document() {
+  std::vector<Problem> problems;
+  for (const int64_t base : {int64_t{0}, int64_t{1} << 33}) {
+    Problem p{{2, 2, 32}, Mask::causal(), {}, 60, 260};
+    p.tiles = {{{base + 100, base + 130}, {base, base + 200}, {0, 2}, 10, 40},
+               {{base + 13, base + 20}, {base, base + 30}, {0, 2}, 0, 0},
+               {{base + 170, base + 180}, {base, base + 180}, {0, 1}, 45, 40}};
+    problems.push_back(p);
+    p.mask = Mask::sliding_window(25);
+    problems.push_back(p);
+  }
+  return problems;
+}
+
+// Tiles that share their q rows: keys add up as if they were one tile. Some lie wholly under the mask.
+inline Problem several_tiles_per_row() {
+  Problem p{{2, 1, 32}, Mask::causal(), {}, 100, 150};
+  p.tiles = {{{50, 150}, {0, 40}, {0, 2}, 0, 0},
+             {{50, 150}, {60, 150}, {0, 2}, 0, 60},
+             {{80, 120}, {40, 60}, {0, 2}, 30, 40},
+             {{60, 90}, {140, 150}, {1, 2}, 10, 140}};
+  return p;
+}
+
+inline Problem empty_tiles_and_rows_without_keys() {
+  Problem p{{1, 1, 32}, Mask::causal(), {}, 40, 40};
+  p.tiles = {{{0, 0}, {0, 10}, {0, 1}, 0, 0},
+             {{5, 9}, {0, 0}, {0, 1}, 3, 0},
+             {{10, 30}, {20, 40}, {0, 1}, 10, 0},  // positions 10..19 see no key
+             {{3, 6}, {0, 6}, {0, 0}, 35, 0}};
+  return p;
+}
+
 inline std::string describe(const Problem& p) {
   std::string text = fmt::format("heads {}/{} dim {}/{} mask {},{} logits {} {} tiles", p.shape.heads,
                                  p.shape.kv_heads, p.shape.head_dim, p.shape.value_dim(), p.mask.left,

@@ -35,6 +35,15 @@ inline Problem random_problem(RandomStream& random) {
   return p;
 }
 
+// Gradients added to zeros and to ones.
+inline void expect_one_more(const Tensor& zero, const Tensor& one, const char* name) {
+  const std::vector<double> a = zero.values(), b = one.values();
+  double largest = 1;
+  for (const double x : a) largest = std::max(largest, std::abs(x));
+  for (size_t i = 0; i < a.size(); ++i)
+    ASSERT_NEAR(a[i] + 1, b[i], 16 * largest * 0x1p-23) << name << " " << i;
+}
+
 inline void expect_same_bytes(const Tensor& a, const Tensor& b, const char* name) {
   ASSERT_EQ(a.bytes(), b.bytes()) << name << " depends on the number of threads";
 }

@@ -2,7 +2,6 @@
 #include "counterpoise/calibrate_cpu.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -10,15 +9,12 @@
 #include "counterpoise/error.h"
 #include "counterpoise/random.h"
 #include "exec/dates.h"
+#include "exec/timing.h"
 
 namespace counterpoise {
 namespace {
 
 constexpr int kLeastRounds = 3, kMostRounds = 60, kMixedCalls = 8;
-
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // One length from every half octave from 16 up, and the limit. Random ones: round numbers would hide what
 // rows and keys beyond a multiple of the kernel's tile cost.
@@ -122,7 +118,7 @@ class Calibrator {
   KernelProfilePtr run() {
     for (const Measurement& call : calls_) kernel_.run(call.tiles, call.direction);  // warm: pages, caches
     measure();
-    for (size_t i = 0; i < calls_.size(); ++i) calls_[i].seconds = median(times_[i]);
+    for (size_t i = 0; i < calls_.size(); ++i) calls_[i].seconds = median_of(times_[i]);
     nlohmann::ordered_json record = {{"date", today()},
                                      {"version", "counterpoise 0.1.0"},
                                      {"isa", isa_name(kernel_.isa())},
@@ -151,12 +147,6 @@ class Calibrator {
       for (const size_t i : order)
         times_[i].push_back(kernel_.run_undisturbed(calls_[i].tiles, calls_[i].direction));
     }
-  }
-
-  static double median(std::vector<double> times) {
-    std::sort(times.begin(), times.end());
-    const size_t half = times.size() / 2;
-    return times.size() % 2 ? times[half] : (times[half - 1] + times[half]) / 2;
   }
 
   DirectionModel fit(Direction direction, nlohmann::ordered_json& record) const {

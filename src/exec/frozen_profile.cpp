@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "counterpoise/error.h"
-#include "exec/validation_trials.h"
+#include "exec/timing.h"
 
 namespace counterpoise {
 namespace {

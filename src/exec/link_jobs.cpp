@@ -2,10 +2,10 @@
 #include "exec/link_jobs.h"
 
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 #include "counterpoise/error.h"
+#include "exec/timing.h"
 
 namespace counterpoise {
 namespace {
@@ -13,10 +13,6 @@ namespace {
 constexpr int kTag = 77;
 constexpr size_t kMostPairs = 8;  // of a level
 constexpr Collective kTimed[] = {Collective::kAllGather, Collective::kAllReduce, Collective::kAllToAll};
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Pairs of one level, evenly thinned out: every pair would be ranks^2.
 std::vector<LinkJob> pairs(const std::vector<int>& node_of, bool across) {
@@ -95,9 +91,9 @@ double LinkRunner::run(const LinkJob& job) {
   if (job.op == Collective::kSendRecv) return round_trip(job) / 2;
   const auto group = make_group(world_, job.first, job.ranks);
   group->barrier();
-  const double begin = now();
+  const double begin = wall_seconds();
   collective(*group, job);
-  return now() - begin;
+  return wall_seconds() - begin;
 }
 
 // The first message comes after an empty one from the peer, so that neither waits for the other to arrive.
@@ -111,11 +107,11 @@ double LinkRunner::round_trip(const LinkJob& job) {
   } else {
     world_.wait(world_.isend(peer, kTag, {}), {Phase::kSending, -1, peer});
   }
-  const double begin = now();
+  const double begin = wall_seconds();
   if (leads) world_.wait(world_.isend(peer, kTag, out(0, job.bytes)), {Phase::kSending, -1, peer});
   world_.wait(world_.irecv(peer, kTag, in), awaited);
   if (!leads) world_.wait(world_.isend(peer, kTag, out(0, job.bytes)), {Phase::kSending, -1, peer});
-  return now() - begin;
+  return wall_seconds() - begin;
 }
 
 void LinkRunner::collective(Communicator& group, const LinkJob& job) {

@@ -2,7 +2,6 @@
 #include "counterpoise/measure_links.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "counterpoise/error.h"
 #include "exec/dates.h"
 #include "exec/link_jobs.h"
+#include "exec/timing.h"
 
 namespace counterpoise {
 namespace {
@@ -21,10 +21,6 @@ constexpr int64_t kBytesPerVisit = 1 << 20;  // small messages are repeated unti
 constexpr int64_t kMostRepeats = 8;          // one in the first round, which shows what there is time for
 constexpr int64_t kLeastSizes = 8;  // sizes up to so many times the smallest are timed whatever it takes
 constexpr double kFirstRoundShare = 0.5;  // of the budget; sizes that come later are left out
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 double quantile(const std::vector<double>& sorted, double q) {
   return sorted[static_cast<size_t>(q * static_cast<double>(sorted.size() - 1) + 0.5)];
@@ -52,20 +48,21 @@ class LinkTimer {
   // Every job once per round, by ascending size. What the first round has no time for, no round does; the
   // last one ends where the budget does.
   void measure(const std::function<void(const std::string&, double)>& progress) {
-    const double begin = now();
+    const double begin = wall_seconds();
     for (int round = 0; round < kMostRounds; ++round) {
       const double limit = timing_.budget_seconds * (round == 0 ? kFirstRoundShare : 1);
       for (size_t i = 0; i < jobs_.size(); ++i) {
         const bool larger = i == 0 || jobs_[i].bytes != jobs_[i - 1].bytes;
         const bool must = round == 0 && jobs_[i].bytes <= kLeastSizes * timing_.smallest;
-        if (larger && !must && !all_agree(now() - begin < limit)) {
+        if (larger && !must && !all_agree(wall_seconds() - begin < limit)) {
           if (round > 0) return;
           jobs_.resize(i);
           samples_.resize(i);
           break;
         }
         visit(jobs_[i], round == 0 ? 1 : kMostRepeats, samples_[i]);
-        if (progress) progress("timing messages", std::min(1.0, (now() - begin) / timing_.budget_seconds));
+        if (progress)
+          progress("timing messages", std::min(1.0, (wall_seconds() - begin) / timing_.budget_seconds));
       }
     }
   }

@@ -2,7 +2,6 @@
 #include "counterpoise/validate_cpu.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "counterpoise/calibrate_cpu.h"
 #include "counterpoise/error.h"
@@ -10,6 +9,7 @@
 #include "counterpoise/random.h"
 #include "exec/frozen_profile.h"
 #include "exec/plan_calls.h"
+#include "exec/timing.h"
 #include "exec/validate_plans.h"
 #include "exec/validation_trials.h"
 #include "exec/window_stream.h"
@@ -22,10 +22,6 @@ constexpr int kLeastRounds = 2, kMostRounds = 20;
 constexpr size_t kDriftEvery = 12;  // groups
 
 using Progress = std::function<void(const std::string&, double)>;
-
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // A group's windows one after another, of each one rank's share.
 struct GroupTrial {

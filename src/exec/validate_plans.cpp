@@ -2,7 +2,6 @@
 #include "exec/validate_plans.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "counterpoise/calibrate_cpu.h"
 #include "counterpoise/error.h"
@@ -10,6 +9,7 @@
 #include "exec/frozen_profile.h"
 #include "exec/plan_calls.h"
 #include "exec/run_steps.h"
+#include "exec/timing.h"
 #include "exec/validation_trials.h"
 #include "exec/window_stream.h"
 
@@ -22,10 +22,6 @@ constexpr int kWindows = 2;
 constexpr int64_t kDriftEvery = 10;  // plans
 constexpr int kLeastRounds = 2, kMostRounds = 12;
 const HeadShape kHeads{4, 2, 64, 0, 0};
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // One window's plan; a trial per rank that has something to compute.
 struct PlanTrials {
@@ -74,13 +70,13 @@ class PlanValidation {
            const std::function<void(const std::string&, double)>& progress) {
     std::vector<PlanTrials*> order;
     for (PlanTrials& one : plans_) order.push_back(&one);
-    const double begin = now();
+    const double begin = wall_seconds();
     for (int round = 0; round < kMostRounds; ++round) {
-      const double spent = now() - begin;
+      const double spent = wall_seconds() - begin;
       if (round >= kLeastRounds && spent * (round + 1) / round > budget) break;
       random_.shuffle(std::span(order));
       for (PlanTrials* one : order) {
-        if (progress) progress("running plans", std::min(1.0, (now() - begin) / budget));
+        if (progress) progress("running plans", std::min(1.0, (wall_seconds() - begin) / budget));
         execute(*one);
         if (++executed_ % kDriftEvery == 0) profile.time_again();
       }

@@ -6,6 +6,7 @@
 
 #include "cost/validation_rows.h"
 #include "counterpoise/error.h"
+#include "exec/timing.h"
 
 namespace counterpoise {
 namespace {
@@ -35,13 +36,6 @@ double r_squared(const std::vector<double>& predicted, const std::vector<double>
 }
 
 }  // namespace
-
-double median_of(std::vector<double> values) {
-  CP_CHECK(!values.empty());
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 double Trial::measured() const {
   return median_of(times);

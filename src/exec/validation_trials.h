@@ -18,8 +18,6 @@ struct Trial {
   double measured() const;  // median
 };
 
-double median_of(std::vector<double> values);
-
 // How far measurements differ that should not: over the trials, the median of |median of every other time /
 // median of the rest - 1|. A perfect prediction would look about as wrong as that.
 double repeat_noise(const std::vector<Trial>& trials);

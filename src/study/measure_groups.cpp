@@ -2,13 +2,13 @@
 #include "study/measure_groups.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
 
 #include "counterpoise/calibrate_cpu.h"
 #include "counterpoise/error.h"
+#include "exec/timing.h"
 #include "sim/step_series.h"
 #include "study/draw_windows.h"
 
@@ -18,10 +18,6 @@ namespace {
 constexpr uint64_t kMeasuredPart = uint64_t{1} << 48;  // random streams apart from the simulation's
 constexpr int64_t kBatchSteps = 2;
 constexpr uint64_t kRepeatEvery = 8;
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // The windows of the measured steps at one CP degree.
 struct CpWindows {
@@ -80,7 +76,7 @@ class Measurer {
   }
 
   Measurements run(double budget, const Progress& progress) {
-    const double begin = now();
+    const double begin = wall_seconds();
     fit_into(budget);
     for (const CpWindows& column : columns_) {
       MeasuredCp& result = results_.results.emplace_back();
@@ -97,14 +93,14 @@ class Measurer {
     TimedKernel kernel(options, widest_);
     warm_up(kernel);
     for (int64_t step = 0; step < steps_; step += kBatchSteps) {
-      const double spent = now() - begin;
+      const double spent = wall_seconds() - begin;
       const double per_step = step > 0 ? spent / static_cast<double>(step) : 0;
       if (step > 0 && spent + per_step * kBatchSteps > budget) break;
       measure_batch(kernel, step, std::min(step + kBatchSteps, steps_));
-      if (progress) progress("measuring groups", std::min(1.0, (now() - begin) / budget));
+      if (progress) progress("measuring groups", std::min(1.0, (wall_seconds() - begin) / budget));
     }
     results_.steps = static_cast<int64_t>(results_.results.front().measured.size());
-    results_.seconds = now() - begin;
+    results_.seconds = wall_seconds() - begin;
     results_.timings = kernel.core().timings();
     results_.retaken = kernel.core().retaken();
     results_.isa = isa_name(kernel.isa());

@@ -60,44 +60,19 @@ TEST_P(AttentionOracle, Masks) {
 }
 
 TEST_P(AttentionOracle, PackedDocuments) {
-  const std::vector<int64_t> offsets{0, 1, 2, 33, 33, 133, 140, 300};
-  Problem p = document_problem(300, {2, 1, 32}, Mask::causal());
-  p.tiles = tiles_of_documents(offsets, 2);
-  check(p);
-  p.mask = Mask::full();
-  check(p);
+  for (const Problem& p : packed_documents()) check(p);
 }
 
-// A shard: rows in the middle of a document against all keys before them, stored anywhere.
 TEST_P(AttentionOracle, ShardsOfADocument) {
-  for (const int64_t base : {int64_t{0}, int64_t{1} << 33}) {
-    Problem p{{2, 2, 32}, Mask::causal(), {}, 60, 260};
-    p.tiles = {{{base + 100, base + 130}, {base, base + 200}, {0, 2}, 10, 40},
-               {{base + 13, base + 20}, {base, base + 30}, {0, 2}, 0, 0},
-               {{base + 170, base + 180}, {base, base + 180}, {0, 1}, 45, 40}};
-    check(p);
-    p.mask = Mask::sliding_window(25);
-    check(p);
-  }
+  for (const Problem& p : shards_of_a_document()) check(p);
 }
 
-// Tiles that share their q rows: keys add up as if they were one tile. Some lie wholly under the mask.
 TEST_P(AttentionOracle, SeveralTilesPerRow) {
-  Problem p{{2, 1, 32}, Mask::causal(), {}, 100, 150};
-  p.tiles = {{{50, 150}, {0, 40}, {0, 2}, 0, 0},
-             {{50, 150}, {60, 150}, {0, 2}, 0, 60},
-             {{80, 120}, {40, 60}, {0, 2}, 30, 40},
-             {{60, 90}, {140, 150}, {1, 2}, 10, 140}};
-  check(p);
+  check(several_tiles_per_row());
 }
 
 TEST_P(AttentionOracle, EmptyTilesAndRowsWithoutKeys) {
-  Problem p{{1, 1, 32}, Mask::causal(), {}, 40, 40};
-  p.tiles = {{{0, 0}, {0, 10}, {0, 1}, 0, 0},
-             {{5, 9}, {0, 0}, {0, 1}, 3, 0},
-             {{10, 30}, {20, 40}, {0, 1}, 10, 0},  // positions 10..19 see no key
-             {{3, 6}, {0, 6}, {0, 0}, 35, 0}};
-  check(p);
+  check(empty_tiles_and_rows_without_keys());
 }
 
 // Backward of callers that hold only delta.
