@@ -12,8 +12,6 @@
 namespace counterpoise {
 namespace {
 
-constexpr int64_t kWorkspaceFloats = int64_t{1} << 26;  // packed queries held at once, one head at least
-
 // The key/value heads [kv_heads.begin, kv_heads.end), whose packed queries are held in memory together.
 class HeadBatch {
  public:
@@ -119,14 +117,9 @@ void tile_backward(const TileKernels& kernels, const Backend& fallback, const At
                    const BackwardTensors& tensors) {
   const KvBlocks kv(problem.tiles, kKeysPerTileBlock);
   const QueryBlocks queries(problem.tiles, kPairRows, kMaxQueryPairs);
-  const int64_t per_head = TileQueries::floats_per_panel(problem.shape) * problem.group() *
-                           static_cast<int64_t>(queries.panels.size());
-  const int64_t heads_at_once =
-      std::clamp<int64_t>(per_head ? kWorkspaceFloats / per_head : 1, 1, problem.shape.kv_heads);
-  for (int64_t head = 0; head < problem.shape.kv_heads; head += heads_at_once)
-    HeadBatch(kernels, fallback, problem, tensors, kv, queries,
-              {head, std::min(head + heads_at_once, problem.shape.kv_heads)})
-        .run();
+  for_head_batches(problem, queries, TileQueries::floats_per_panel(problem.shape), [&](Range kv_heads) {
+    HeadBatch(kernels, fallback, problem, tensors, kv, queries, kv_heads).run();
+  });
 }
 
 }  // namespace counterpoise

@@ -16,8 +16,6 @@
 namespace counterpoise {
 namespace {
 
-constexpr int64_t kWorkspaceFloats = int64_t{1} << 26;  // packed queries held at once, one head at least
-
 // The key/value heads [kv_heads.begin, kv_heads.end), whose packed queries are held in memory together.
 class HeadBatch {
  public:
@@ -104,14 +102,9 @@ void backward_of_batch(const BackwardKernels& kernels, const AttentionProblem& p
                        const BackwardTensors& tensors) {
   const KvBlocks kv(problem.tiles, problem.shape.head_dim > 96 ? kernels.wide_keys : kernels.keys);
   const QueryBlocks queries(problem.tiles, kernels.width, kernels.panels, kernels.lanes);
-  const int64_t per_head = PackedQueries::floats_per_panel(kernels, problem.shape) * problem.group() *
-                           static_cast<int64_t>(queries.panels.size());
-  const int64_t heads_at_once =
-      std::clamp<int64_t>(per_head ? kWorkspaceFloats / per_head : 1, 1, problem.shape.kv_heads);
-  for (int64_t head = 0; head < problem.shape.kv_heads; head += heads_at_once)
-    HeadBatch(kernels, problem, tensors, kv, queries,
-              {head, std::min(head + heads_at_once, problem.shape.kv_heads)})
-        .run();
+  for_head_batches(
+      problem, queries, PackedQueries::floats_per_panel(kernels, problem.shape),
+      [&](Range kv_heads) { HeadBatch(kernels, problem, tensors, kv, queries, kv_heads).run(); });
 }
 
 // Packed queries of short documents that are worked on together: what stays in the second-level cache of one

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+
 #include "kernels/simd/backward_plan.h"
 #include "kernels/simd/turns.h"
 
@@ -24,6 +26,19 @@ void run_item(const AttentionProblem& problem, const BackwardPlan& plan, int64_t
     turns.finish(head, visit.query_block, turn);
   });
   runner.finish();
+}
+
+// Calls work(kv_heads) for ranges of key/value heads whose packed queries may be held in memory together: one
+// head at least.
+template <typename F>
+void for_head_batches(const AttentionProblem& problem, const QueryBlocks& queries, int64_t floats_per_panel,
+                      F work) {
+  constexpr int64_t kWorkspaceFloats = int64_t{1} << 26;
+  const int64_t kv_heads = problem.shape.kv_heads;
+  const int64_t per_head = floats_per_panel * problem.group() * static_cast<int64_t>(queries.panels.size());
+  const int64_t at_once = std::clamp<int64_t>(per_head ? kWorkspaceFloats / per_head : 1, 1, kv_heads);
+  for (int64_t head = 0; head < kv_heads; head += at_once)
+    work(Range{head, std::min(head + at_once, kv_heads)});
 }
 
 }  // namespace counterpoise
