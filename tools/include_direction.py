@@ -35,7 +35,7 @@ HEADERS = {
     "kernels": "attention",
     "comm": "communicator",
     "sim": "window_costs simulate law law_sweep simulate_plan validate_laws group_clock",
-    "exec": "execute steady_core calibrate_cpu measure_links validate_cpu",
+    "exec": "execute calibrate_cpu measure_links validate_cpu",
     "metrics": "metrics",
     "study": "study",
 }

@@ -7,7 +7,6 @@
 
 #include "counterpoise/attention.h"
 #include "counterpoise/kernel_profile.h"
-#include "counterpoise/steady_core.h"
 
 namespace counterpoise {
 
@@ -25,9 +24,9 @@ struct CalibrationOptions {
 // Measures the attention kernel on a grid of calls and fits a profile to it. The grid packs equal documents
 // of a length from every half octave, few and many, and mixtures of log-uniform lengths, all whole
 // and as zigzag shares for cp = 2 ... 16. Each round runs every call once, in random order; the time of a
-// call is its median over the rounds on the thread's CPU clock, so that a slow minute of the machine falls on
-// all alike and a stolen time slice on none; runs while a neighbour slowed the core are taken again. The
-// grid, its times, fit and 5-fold cross-validated errors are recorded in info().calibration.
+// call is its quickest on the thread's CPU clock, as whoever shares the core only lengthens a run. The grid,
+// its times, fit and 5-fold cross-validated errors, and by how much times from half of the rounds differ from
+// those of the other half, are recorded in info().calibration.
 //   options.dtype other than float32 is converted once, not per call.
 KernelProfilePtr calibrate_cpu(
     const CalibrationOptions& options,
@@ -55,11 +54,8 @@ class TimedKernel {
   double run(std::span<const WorkShape> tiles, Direction direction);
   // The same for tiles that lie where they say, q and kv rows below max_rows.
   double run(std::span<const AttentionTile> tiles, Direction direction);
-  // As run(), of a run during which nobody else slowed the core; taken again until there is one
-  // (steady_core.h).
-  double run_undisturbed(std::span<const WorkShape> tiles, Direction direction);
-  double run_undisturbed(std::span<const AttentionTile> tiles, Direction direction);
-  const SteadyCore& core() const { return core_; }
+  // As run(), of a short forward call that is always the same: how fast the core is now.
+  double run_reference();
   Isa isa() const { return isa_; }  // that ran last
 
  private:
@@ -70,7 +66,6 @@ class TimedKernel {
   std::vector<std::byte> q_, k_, v_, out_, dout_;
   std::vector<float> lse_, dq_, dk_, dv_;
   Isa isa_ = Isa::kAuto;
-  SteadyCore core_;
 };
 
 }  // namespace counterpoise

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "counterpoise/attention.h"
-#include "counterpoise/cost_model.h"
-#include "counterpoise/profile.h"
+#include "counterpoise/kernel_profile.h"
 #include "counterpoise/simulate.h"
 
 // The verdict: simulate a sweep of CP degrees, run the real kernel for the groups of some steps, compare,
@@ -25,9 +24,11 @@ struct StudyConfig {
   HeadShape heads;              // of the kernel that is measured
   Isa isa = Isa::kAuto;         // of that kernel
   bool backward = false;        // forward and backward, else forward alone
-  double budget_seconds = 60;   // of measuring, calibration included
+  // Of calibrate_cpu, of the same heads and float32, or null: measured first.
+  KernelProfilePtr profile;
+  double budget_seconds = 60;  // of measuring, calibration included
   int64_t max_measured_steps = 1000;
-  int64_t repeats = 1;  // runs of each measured group; its time is their median
+  int64_t repeats = 1;  // undisturbed runs of each measured window; the quickest counts
 };
 
 // Seconds of the ranks of one CP degree in the measured steps; a group runs its windows one after another
@@ -63,7 +64,9 @@ struct Measurements {
   int64_t steps = 0;
   double repeat_noise_median = 0;  // |second / first - 1| over groups measured twice
   double repeat_noise_p90 = 0;
-  int64_t timings = 0, retaken = 0;  // calls timed; runs thrown away, a neighbour having slowed the core
+  // Calls timed; runs beyond those that a quiet core takes; calls of which others on this core slowed every
+  // run.
+  int64_t timings = 0, retaken = 0, disturbed = 0;
   int64_t repeats = 0;
   double seconds = 0;  // spent measuring
   std::string isa, cpu;
@@ -95,7 +98,7 @@ struct Variant {
 };
 
 struct Study {
-  ProfilePtr profile;  // measured first, frozen
+  KernelProfilePtr profile;  // given or measured first, frozen
   std::string profile_hash;
   double profile_error = 0;              // its own cross-validated median error
   SimulationResult work;                 // profile `area`: the balance of work, whatever the kernel
@@ -112,7 +115,11 @@ struct Study {
   std::vector<Variant> variants;
 };
 
+// kUsage for a profile of other heads or elements than the kernel's, or one that calibrate_cpu did not make.
 Study run_study(const Lengths& lengths, const StudyConfig& config, const Progress& progress = {});
+
+// The instruction set that the profile was measured with where the kernel ran another one; else empty.
+std::string other_isa(const Study& study);
 
 // The rule of `Follows`, for one 95 % interval among `comparisons` that are judged together.
 Follows judge_ratio(const Estimate& ratio, int64_t cp, int64_t comparisons = 1);

@@ -13,7 +13,7 @@ namespace counterpoise {
 struct CpuValidation {
   std::string lengths = "preset:wlbllm_mix";
   int64_t window = 4096;
-  double budget_seconds = 20;  // wall clock, calibrations included
+  double budget_seconds = 60;  // wall clock, calibrations included
   Isa isa = Isa::kAuto;        // of the kernel
   uint64_t seed = 1;
 };

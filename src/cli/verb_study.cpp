@@ -22,11 +22,12 @@ struct StudyVerb {
   SimulationOptions options;
   StudyConfig config;
   IsaOption isa;
-  std::string budget = "60s", wide = "32k", json;
+  std::string budget = "60s", wide = "32k", profile, json;
 
   void run() {
     config.simulation = options.config();
     config.isa = isa.resolve();
+    if (!profile.empty()) config.profile = load_kernel_profile(profile);
     config.budget_seconds = parse_duration(budget, "--budget");
     config.wide_window = parse_size(wide, "--wide-window");
     const Lengths source = lengths.load();
@@ -42,13 +43,15 @@ struct StudyVerb {
 
 constexpr const char* kExamples = R"(
 The kernel's profile is measured first, on shapes of its own, and frozen; then the sweep is simulated, and the
-real kernel runs for as many steps as the budget allows. Nothing is rescaled afterwards.
+real kernel runs for as many steps as the budget allows. Nothing is rescaled afterwards. Where others slow this
+core (virtual machines), runs are repeated, and fewer steps fit: give more --budget.
 
 Examples:
   counterpoise study                                         the default: preset:wlbllm_mix, window 4096, 64 ranks
   counterpoise study lengths.jsonl --window 8k --budget 2m
   counterpoise study corpus.idx --window-order stream        what a streaming loader does
   counterpoise study preset:wikipedia --regime grow --json study.json
+  counterpoise calibrate --budget 60s -o here.json && counterpoise study corpus.idx --profile here.json
 )";
 
 }  // namespace
@@ -63,7 +66,12 @@ void add_study_verb(CLI::App& app) {
   verb->lengths.add_to(*sub, true, false);
   verb->options.add_to(*sub);
   sub->remove_option(sub->get_option("--profile"));
-  add_text_option(*sub, "--budget", verb->budget, "Time for measuring, profile included")->type_name("TIME");
+  sub->add_option("--profile", verb->profile,
+                  "What calibrate measured on this machine (default: measured first)")
+      ->type_name("FILE");
+  add_text_option(*sub, "--budget", verb->budget,
+                  "Time for measuring, the profile included unless it is given")
+      ->type_name("TIME");
   add_text_option(*sub, "--wide-window", verb->wide, "A second, wider window to simulate beside it (0: none)")
       ->type_name("SIZE");
   sub->add_option("--kernel-heads", verb->config.heads.heads, "Query heads of the measured kernel")
@@ -73,7 +81,9 @@ void add_study_verb(CLI::App& app) {
   sub->add_option("--kernel-head-dim", verb->config.heads.head_dim, "Head dimension of the measured kernel")
       ->capture_default_str();
   verb->isa.add_to(*sub);
-  sub->add_option("--repeats", verb->config.repeats, "Runs of each measured group; its time is their median")
+  sub->add_option("--repeats", verb->config.repeats,
+                  "Runs of each measured group, not counting those that others on this core slowed; the "
+                  "quickest counts")
       ->type_name("N")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

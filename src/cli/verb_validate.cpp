@@ -21,7 +21,7 @@ namespace {
 struct ValidateVerb {
   std::string data = "../shared/data";
   std::string profile, table, json;
-  std::string budget = "20s", window = "4096", law_window = "8k", steps = "100000";
+  std::string budget = "60s", window = "4096", law_window = "8k", steps = "100000";
   std::vector<std::string> columns;
   std::string only = "all";
   CpuValidation cpu;

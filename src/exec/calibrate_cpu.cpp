@@ -9,12 +9,13 @@
 #include "counterpoise/error.h"
 #include "counterpoise/random.h"
 #include "exec/dates.h"
+#include "exec/repeated_timings.h"
 #include "exec/timing.h"
 
 namespace counterpoise {
 namespace {
 
-constexpr int kLeastRounds = 3, kMostRounds = 60, kMixedCalls = 8;
+constexpr int kLeastRounds = 3, kMostRounds = 60, kUndisturbed = 10, kMixedCalls = 8;
 
 // One length from every half octave from 16 up, and the limit. Random ones: round numbers would hide what
 // rows and keys beyond a multiple of the kernel's tile cost.
@@ -74,57 +75,61 @@ std::vector<Measurement> grid(const CalibrationOptions& options, Direction direc
   return calls;
 }
 
-// The tile that explains the calls best, then the blocks, then the cache. `options` keeps the choice.
+// The tile that explains the calls best. One dimension after another, the first two once more when the blocks
+// are known: a vector of queries, a panel of vectors, a block of keys are told apart by what they cost. A
+// kv_block of 1 stands for what a panel pays per key, however many of its rows are in use.
 DirectionModel fit_calls(std::span<const Measurement> calls, FitOptions& options) {
   options.features = {Feature::kLaunch,   Feature::kTile,     Feature::kGroup,
                       Feature::kBlock,    Feature::kBlockDim, Feature::kPairDim,
                       Feature::kQueryRow, Feature::kKeyRow,   Feature::kFarByte};
-  const auto best_of = [&](const auto& candidates) {
-    options.tiles = candidates;
-    const DirectionModel model = fit_direction(calls, options);
+  DirectionModel model;
+  model.tile = {8, 4, 24, 1, 512 << 10};
+  const auto choose = [&](auto&& variants) {
+    options.tiles.clear();
+    variants(model.tile);
+    model = fit_direction(calls, options);
     options.tiles = {model.tile};
-    return model;
   };
-  std::vector<KernelTile> candidates;
-  for (const int64_t q : {8, 16, 24, 48, 64})
-    for (const int64_t kv : {4, 8, 16})
-      candidates.push_back({q, kv, std::max<int64_t>(q, 24), 128, 512 << 10});
-  KernelTile tile = best_of(candidates).tile;
-  candidates.clear();
-  for (const int64_t q_block : {24, 48, 64, 96, 192})
-    for (const int64_t kv_block : {96, 128, 256})
-      if (q_block >= tile.q) candidates.push_back({tile.q, tile.kv, q_block, kv_block, tile.near_bytes});
-  tile = best_of(candidates).tile;
-  candidates.clear();
-  for (int64_t bytes = 128 << 10; bytes <= 4 << 20; bytes *= 2)
-    candidates.push_back({tile.q, tile.kv, tile.q_block, tile.kv_block, bytes});
-  return best_of(candidates);
+  const auto steps = [&](KernelTile tile) {
+    for (const int64_t q : {8, 16, 24, 48, 64})
+      for (const int64_t kv : {1, 4, 8, 16})
+        options.tiles.push_back({q, kv, std::max(tile.q_block, q), tile.kv_block, tile.near_bytes});
+  };
+  const auto blocks = [&](KernelTile tile) {
+    for (const int64_t q_block : {24, 48, 64, 96, 192})
+      for (const int64_t kv_block : {1, 16, 64, 96, 128, 256})
+        if (q_block >= tile.q) options.tiles.push_back({tile.q, tile.kv, q_block, kv_block, tile.near_bytes});
+  };
+  const auto caches = [&](KernelTile tile) {
+    for (tile.near_bytes = 128 << 10; tile.near_bytes <= 4 << 20; tile.near_bytes *= 2)
+      options.tiles.push_back(tile);
+  };
+  choose(steps);
+  choose(blocks);
+  choose(steps);
+  choose(caches);
+  return model;
 }
 
 class Calibrator {
  public:
   Calibrator(const CalibrationOptions& options,
              const std::function<void(const std::string&, double)>& progress)
-      : options_(options),
-        progress_(progress),
-        kernel_(options, options.max_tokens),
-        random_(options.seed, 1) {
+      : options_(options), progress_(progress), kernel_(options, options.max_tokens) {
     calls_ = grid(options, Direction::kForward);
     if (options.backward)
       for (Measurement& call : grid(options, Direction::kBackward)) calls_.push_back(std::move(call));
-    times_.resize(calls_.size());
   }
 
   KernelProfilePtr run() {
     for (const Measurement& call : calls_) kernel_.run(call.tiles, call.direction);  // warm: pages, caches
     measure();
-    for (size_t i = 0; i < calls_.size(); ++i) calls_[i].seconds = median_of(times_[i]);
     nlohmann::ordered_json record = {{"date", today()},
                                      {"version", "counterpoise 0.1.0"},
                                      {"isa", isa_name(kernel_.isa())},
-                                     {"clock", "CPU time of one thread, median of the rounds"},
-                                     {"rounds", times_.front().size()},
-                                     {"runs_taken_again", kernel_.core().retaken()},
+                                     {"clock", "CPU time of one thread, quickest of the rounds"},
+                                     {"rounds", rounds_},
+                                     {"noise", noise_},
                                      {"seed", options_.seed}};
     DirectionModel forward = fit(Direction::kForward, record["forward"]);
     std::optional<DirectionModel> backward;
@@ -136,17 +141,23 @@ class Calibrator {
 
  private:
   void measure() {
-    const double begin = wall_seconds();
-    for (int round = 0; round < kMostRounds; ++round) {
-      const double spent = wall_seconds() - begin;
-      if (round >= kLeastRounds && spent * (round + 1) / round > options_.budget_seconds) break;
-      if (progress_) progress_("measuring the kernel", std::min(1.0, spent / options_.budget_seconds));
-      std::vector<size_t> order(calls_.size());
-      for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-      random_.shuffle(std::span(order));
-      for (const size_t i : order)
-        times_[i].push_back(kernel_.run_undisturbed(calls_[i].tiles, calls_[i].direction));
+    RepeatedTimings timings(RandomStream(options_.seed, 1), [this] { return kernel_.run_reference(); });
+    TimingEffort effort;
+    effort.least = kLeastRounds;
+    effort.most = kMostRounds;
+    effort.undisturbed = kUndisturbed;
+    effort.seconds = options_.budget_seconds;
+    const auto run = [this](size_t i) { return kernel_.run(calls_[i].tiles, calls_[i].direction); };
+    const std::vector<Repeats> times = timings.time(calls_.size(), run, effort, [this](double done) {
+      if (progress_) progress_("measuring the kernel", done);
+    });
+    std::vector<double> differences;
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      calls_[i].seconds = times[i].best();
+      differences.push_back(std::abs(times[i].half(1) / times[i].half(0) - 1));
+      rounds_ = std::max(rounds_, times[i].runs.size());
     }
+    noise_ = median_of(differences);
   }
 
   DirectionModel fit(Direction direction, nlohmann::ordered_json& record) const {
@@ -178,9 +189,9 @@ class Calibrator {
   const CalibrationOptions options_;
   const std::function<void(const std::string&, double)>& progress_;
   TimedKernel kernel_;
-  RandomStream random_;
   std::vector<Measurement> calls_;
-  std::vector<std::vector<double>> times_;
+  size_t rounds_ = 0;
+  double noise_ = 0;
 };
 
 }  // namespace

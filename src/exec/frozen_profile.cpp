@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/frozen_profile.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "counterpoise/error.h"
-#include "exec/timing.h"
 
 namespace counterpoise {
 namespace {
@@ -27,11 +27,11 @@ FrozenProfile::FrozenProfile(const CalibrationOptions& options,
 
 void FrozenProfile::time_again() {
   const std::vector<WorkShape> call = zigzag_share(options_.max_tokens, 1, 0, profile_->shape());
-  again_.push_back(kernel_.run_undisturbed(call, Direction::kForward));
+  again_ = std::min(again_, kernel_.run(call, Direction::kForward));
 }
 
 double FrozenProfile::drift() const {
-  return median_of(again_) / calibrated_seconds(*profile_, options_.max_tokens) - 1;
+  return again_ / calibrated_seconds(*profile_, options_.max_tokens) - 1;
 }
 
 }  // namespace counterpoise

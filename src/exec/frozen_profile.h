@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <limits>
+
 #include "counterpoise/calibrate_cpu.h"
 
 namespace counterpoise {
@@ -15,14 +17,15 @@ class FrozenProfile {
 
   // Times a call of the calibration again; to be called now and then among other measurements.
   void time_again();
-  // How much longer that call took (median) than in the calibration, as a share. Nothing is corrected by it.
+  // How much longer that call took (quickest) than in the calibration, as a share. Nothing is corrected by
+  // it.
   double drift() const;
 
  private:
   CalibrationOptions options_;
   KernelProfilePtr profile_;
   TimedKernel kernel_;
-  std::vector<double> again_;
+  double again_ = std::numeric_limits<double>::infinity();  // quickest, seconds
 };
 
 }  // namespace counterpoise

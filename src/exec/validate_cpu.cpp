@@ -9,7 +9,7 @@
 #include "counterpoise/random.h"
 #include "exec/frozen_profile.h"
 #include "exec/plan_calls.h"
-#include "exec/timing.h"
+#include "exec/repeated_timings.h"
 #include "exec/validate_plans.h"
 #include "exec/validation_trials.h"
 #include "exec/window_stream.h"
@@ -18,8 +18,8 @@ namespace counterpoise {
 namespace {
 
 constexpr int64_t kGroups = 24;  // per round and CP degree
-constexpr int kLeastRounds = 2, kMostRounds = 20;
-constexpr size_t kDriftEvery = 12;  // groups
+constexpr int64_t kLeastRuns = 2, kMostRuns = 40, kUndisturbedRuns = 3;
+constexpr size_t kDriftEvery = 40;  // runs
 
 using Progress = std::function<void(const std::string&, double)>;
 
@@ -47,26 +47,32 @@ GroupTrial group_trial(WindowStream& stream, int64_t cp, int64_t group, const Co
   return one;
 }
 
-// Rounds over all groups of all degrees in random order, until the time is used up.
+// Every call of every group of all degrees in random order, again and again within the time.
 void time_groups(std::vector<std::vector<GroupTrial>>& sets, TimedKernel& kernel, FrozenProfile& profile,
-                 double budget, RandomStream& random, const Progress& progress) {
-  std::vector<GroupTrial*> order;
+                 double budget, RandomStream random, const Progress& progress) {
+  struct Timed {
+    GroupTrial* group;
+    const TileCall* call;
+  };
+  std::vector<Timed> calls;
   for (std::vector<GroupTrial>& set : sets)
-    for (GroupTrial& one : set) order.push_back(&one);
-  const double begin = wall_seconds();
-  for (int round = 0; round < kMostRounds; ++round) {
-    const double spent = wall_seconds() - begin;
-    if (round >= kLeastRounds && spent * (round + 1) / round > budget) break;
-    if (progress) progress("timing groups", std::min(1.0, spent / budget));
-    random.shuffle(std::span(order));
-    for (size_t i = 0; i < order.size(); ++i) {
-      double sum = 0;
-      for (const TileCall& call : order[i]->calls)
-        sum += kernel.run_undisturbed(call.tiles, Direction::kForward);
-      order[i]->trial.times.push_back(sum);
-      if (i % kDriftEvery == 0) profile.time_again();
-    }
-  }
+    for (GroupTrial& one : set)
+      for (const TileCall& call : one.calls) calls.push_back({&one, &call});
+  RepeatedTimings timings(random, [&] { return kernel.run_reference(); });
+  TimingEffort effort;
+  effort.least = kLeastRuns;
+  effort.most = kMostRuns;
+  effort.undisturbed = kUndisturbedRuns;
+  effort.seconds = budget;
+  size_t runs = 0;
+  const auto run = [&](size_t i) {
+    if (runs++ % kDriftEvery == 0) profile.time_again();
+    return kernel.run(calls[i].call->tiles, Direction::kForward);
+  };
+  const std::vector<Repeats> times = timings.time(calls.size(), run, effort, [&](double done) {
+    if (progress) progress("timing groups", done);
+  });
+  for (size_t i = 0; i < calls.size(); ++i) calls[i].group->trial.add(times[i]);
 }
 
 std::vector<ValidationPart> validate_groups(const CpuValidation& options, const Lengths& lengths,
@@ -87,7 +93,7 @@ std::vector<ValidationPart> validate_groups(const CpuValidation& options, const 
     for (int64_t group = 0; group < kGroups; ++group)
       set.push_back(group_trial(stream, cp, group, profile->shape(), profile->model()));
   }
-  time_groups(sets, kernel, profile, options.budget_seconds * 0.25, random, progress);
+  time_groups(sets, kernel, profile, options.budget_seconds * 0.35, random, progress);
   std::vector<ValidationPart> parts;
   for (size_t i = 0; i < sets.size(); ++i) {
     std::vector<Trial> trials;

@@ -8,8 +8,8 @@
 #include "counterpoise/random.h"
 #include "exec/frozen_profile.h"
 #include "exec/plan_calls.h"
+#include "exec/repeated_timings.h"
 #include "exec/run_steps.h"
-#include "exec/timing.h"
 #include "exec/validation_trials.h"
 #include "exec/window_stream.h"
 
@@ -20,7 +20,7 @@ constexpr int32_t kRanks = 4;
 constexpr int64_t kLongestWindow = 1024;
 constexpr int kWindows = 2;
 constexpr int64_t kDriftEvery = 10;  // plans
-constexpr int kLeastRounds = 2, kMostRounds = 12;
+constexpr int64_t kLeastRuns = 2;
 const HeadShape kHeads{4, 2, 64, 0, 0};
 
 // One window's plan; a trial per rank that has something to compute.
@@ -65,22 +65,24 @@ class PlanValidation {
       for (const SchemeInfo& scheme : schemes()) add(sharder.name, scheme.name, windows, model);
   }
 
-  // Rounds over all plans in random order, until the time is used up.
+  // All plans in random order, again and again within the time.
   void run(double budget, FrozenProfile& profile,
            const std::function<void(const std::string&, double)>& progress) {
-    std::vector<PlanTrials*> order;
-    for (PlanTrials& one : plans_) order.push_back(&one);
-    const double begin = wall_seconds();
-    for (int round = 0; round < kMostRounds; ++round) {
-      const double spent = wall_seconds() - begin;
-      if (round >= kLeastRounds && spent * (round + 1) / round > budget) break;
-      random_.shuffle(std::span(order));
-      for (PlanTrials* one : order) {
-        if (progress) progress("running plans", std::min(1.0, (wall_seconds() - begin) / budget));
-        execute(*one);
-        if (++executed_ % kDriftEvery == 0) profile.time_again();
-      }
-    }
+    std::vector<std::vector<Repeats>> times(plans_.size(), std::vector<Repeats>(kRanks));  // [plan][rank]
+    RepeatedTimings timings(random_);
+    TimingEffort effort;
+    effort.least = kLeastRuns;
+    effort.seconds = budget;
+    int64_t runs = 0;
+    const auto run = [&](size_t i) {
+      if (runs++ % kDriftEvery == 0) profile.time_again();
+      return execute(plans_[i].plan, times[i]);
+    };
+    timings.time(plans_.size(), run, effort, [&](double done) {
+      if (progress) progress("running plans", done);
+    });
+    for (size_t i = 0; i < plans_.size(); ++i)
+      for (size_t rank = 0; rank < kRanks; ++rank) plans_[i].ranks[rank].add(times[i][rank]);
   }
 
   std::vector<ValidationPart> parts(const std::string& split) const {
@@ -120,13 +122,19 @@ class PlanValidation {
     }
   }
 
-  void execute(PlanTrials& one) {
+  // CPU seconds of each rank are added to `times`; returns their sum.
+  double execute(const StepPlan& plan, std::vector<Repeats>& times) const {
+    double sum = 0;
     run_on_threads(kRanks, [&](Communicator& world) {
-      const RunRecord record = run_steps({one.plan}, world, settings_);
+      const RunRecord record = run_steps({plan}, world, settings_);
       if (world.rank() != 0) return;
-      for (size_t rank = 0; rank < one.ranks.size(); ++rank)
-        one.ranks[rank].times.push_back(record.steps[0].ranks[rank].attend_cpu_seconds);
+      for (size_t rank = 0; rank < times.size(); ++rank) {
+        const double seconds = record.steps[0].ranks[rank].attend_cpu_seconds;
+        times[rank].runs.push_back({seconds, 0});
+        sum += seconds;
+      }
     });
+    return sum;
   }
 
   std::vector<Trial> trials_of(size_t pair) const {
@@ -141,7 +149,6 @@ class PlanValidation {
   RandomStream random_;
   std::vector<Pair> pairs_;
   std::vector<PlanTrials> plans_;
-  int64_t executed_ = 0;
 };
 
 }  // namespace
@@ -156,7 +163,7 @@ std::vector<ValidationPart> validate_plans(const CpuValidation& options, const L
   kernel_options.seed = options.seed;
   FrozenProfile profile(kernel_options, progress);
   PlanValidation validation(options, lengths, profile->model());
-  validation.run(options.budget_seconds * 0.4, profile, progress);
+  validation.run(options.budget_seconds * 0.3, profile, progress);
   std::vector<ValidationPart> parts = validation.parts(fmt::format(
       "profile {} measured first; CPU seconds of each rank in its attend ops, plans of {} run by {} threads",
       profile_hash(*profile), options.lengths, kRanks));

@@ -13,12 +13,6 @@ namespace {
 
 constexpr size_t kWorstShown = 5;
 
-std::vector<double> every_other(const std::vector<double>& values, size_t first) {
-  std::vector<double> kept;
-  for (size_t i = first; i < values.size(); i += 2) kept.push_back(values[i]);
-  return kept;
-}
-
 double mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -37,15 +31,15 @@ double r_squared(const std::vector<double>& predicted, const std::vector<double>
 
 }  // namespace
 
-double Trial::measured() const {
-  return median_of(times);
+void Trial::add(const Repeats& repeats) {
+  CP_CHECK(repeats.runs.size() >= 2);
+  measured += repeats.best();
+  for (int parity = 0; parity < 2; ++parity) halves[parity] += repeats.half(parity);
 }
 
 double repeat_noise(const std::vector<Trial>& trials) {
   std::vector<double> differences;
-  for (const Trial& trial : trials)
-    differences.push_back(
-        std::abs(median_of(every_other(trial.times, 1)) / median_of(every_other(trial.times, 0)) - 1));
+  for (const Trial& trial : trials) differences.push_back(std::abs(trial.halves[1] / trial.halves[0] - 1));
   return median_of(differences);
 }
 
@@ -58,7 +52,7 @@ ValidationPart compare_trials(const std::string& name, const std::string& split,
   std::vector<ValidationCase> cases;
   for (size_t i = 0; i < trials.size(); ++i) {
     Trial& trial = trials[i];
-    trial.naive.seconds = trial.measured();
+    trial.naive.seconds = trial.measured;
     (i % 2 == 0 ? fit : test).push_back(trial.naive);
     predicted.push_back(trial.predicted);
     measured.push_back(trial.naive.seconds);
@@ -69,9 +63,8 @@ ValidationPart compare_trials(const std::string& name, const std::string& split,
   part.worst = worst_cases(std::move(cases), kWorstShown);
   part.noise = repeat_noise(trials);
   part.note = fmt::format(
-      "R2 {:.3f}; mean predicted/measured {:.3f}; {} times each, halves of them differ by {:.1f} %",
-      r_squared(predicted, measured), mean(predicted) / mean(measured), trials.front().times.size(),
-      100 * *part.noise);
+      "R2 {:.3f}; mean predicted/measured {:.3f}; quickest runs, halves of which differ by {:.1f} %",
+      r_squared(predicted, measured), mean(predicted) / mean(measured), 100 * *part.noise);
   return part;
 }
 

@@ -5,6 +5,7 @@
 
 #include "counterpoise/cost_model.h"
 #include "counterpoise/validate.h"
+#include "exec/repeated_timings.h"
 
 namespace counterpoise {
 
@@ -13,13 +14,15 @@ struct Trial {
   std::string label;
   NaiveInput naive;
   double predicted = 0;
-  std::vector<double> times;  // at least two
+  double measured = 0;    // quickest
+  double halves[2] = {};  // quickest of every other run, and of the rest
 
-  double measured() const;  // median
+  // Adds calls that were run at least twice.
+  void add(const Repeats& repeats);
 };
 
-// How far measurements differ that should not: over the trials, the median of |median of every other time /
-// median of the rest - 1|. A perfect prediction would look about as wrong as that.
+// How far measurements differ that should not: over the trials, the median of |one half / the other - 1|. A
+// perfect prediction would look about as wrong as that.
 double repeat_noise(const std::vector<Trial>& trials);
 
 // Predicted against measured. Naive predictors are fitted to every other trial and tested on the rest.

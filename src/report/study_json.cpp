@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
+#include "counterpoise/calibrate_cpu.h"
 #include "report/simulation_report.h"
 #include "report/study_report.h"
 
@@ -60,7 +61,10 @@ ordered_json study_json(const StudyRecord& record) {
                     {"heads", record.config.heads.heads},
                     {"kv_heads", record.config.heads.kv_heads},
                     {"head_dim", record.config.heads.head_dim}};
-  json["profile"] = {{"hash", study.profile_hash}, {"cross_validated_error", study.profile_error}};
+  json["profile"] = {{"hash", study.profile_hash},
+                     {"cross_validated_error", study.profile_error},
+                     {"given", record.config.profile != nullptr},
+                     {"isa", calibrated_isa(*study.profile)}};
   json["results"] = results_json(study.simulated, sync);
   for (size_t j = 0; j < study.measured.results.size(); ++j)
     json["results"][j]["measured"] =
@@ -69,7 +73,9 @@ ordered_json study_json(const StudyRecord& record) {
   json["repeat_noise"] = {{"median", study.measured.repeat_noise_median},
                           {"p90", study.measured.repeat_noise_p90},
                           {"groups", study.measured.repeats}};
-  json["timings"] = {{"calls", study.measured.timings}, {"runs_taken_again", study.measured.retaken}};
+  json["timings"] = {{"calls", study.measured.timings},
+                     {"runs_taken_again", study.measured.retaken},
+                     {"disturbed", study.measured.disturbed}};
   json["wide"] = study.wide ? ordered_json{{"window", record.config.wide_window},
                                            {"profile", "area"},
                                            {"results", results_json(*study.wide, sync)}}

@@ -36,11 +36,26 @@ std::string measured_part(const Measurements& measured) {
 }
 
 // Empty on a core of one's own.
-std::string retaken_part(const Measurements& measured) {
-  const double share = static_cast<double>(measured.retaken) /
-                       static_cast<double>(std::max<int64_t>(1, measured.timings + measured.retaken));
-  if (share < 0.005) return "";
-  return fmt::format("; {:.0f} % of runs taken again, others having slowed this core", 100 * share);
+std::string disturbed_part(const Measurements& measured) {
+  const auto calls = static_cast<double>(std::max<int64_t>(1, measured.timings));
+  const double again = static_cast<double>(measured.retaken) / calls;
+  const double never = static_cast<double>(measured.disturbed) / calls;
+  if (again < 0.005 && never < 0.005) return "";
+  return fmt::format(
+      "; others slow this core: {:.1f} runs more per call, {:.0f} % of calls never undisturbed", again,
+      100 * never);
+}
+
+std::string profile_line(const StudyRecord& record) {
+  const Study& study = record.study;
+  std::string line =
+      fmt::format("Profile   {} as {} (its own cross-validated error {:.1f} %)\n",
+                  record.config.profile ? "given, frozen" : "measured first, on other shapes, and frozen",
+                  study.profile_hash, 100 * study.profile_error);
+  if (const std::string isa = other_isa(study); !isa.empty())
+    line += fmt::format("          it was measured with {}, while {} runs here: calibrate anew\n", isa,
+                        study.measured.isa);
+  return line;
 }
 
 std::string setting_lines(const StudyRecord& record) {
@@ -50,13 +65,12 @@ std::string setting_lines(const StudyRecord& record) {
   return fmt::format(
       "Training  {} ranks, windows of {} tokens ({}), {} order, regime {}, {} simulated steps\n"
       "Kernel    {}: {}\n"
-      "Profile   measured first, on other shapes, and frozen as {} (its own cross-validated error {:.1f} %)\n"
+      "{}"
       "Measured  {} in {}{}\n",
       c.ranks, format_size(c.pack.window), name_of(c.pack.policy),
       c.window_order == WindowOrder::kShuffle ? "shuffled" : "stream", name_of(c.regime),
-      format_count(study.simulated.steps), study.measured.cpu, info.kernel, study.profile_hash,
-      100 * study.profile_error, measured_part(study.measured), format_seconds(study.measured.seconds),
-      retaken_part(study.measured));
+      format_count(study.simulated.steps), study.measured.cpu, info.kernel, profile_line(record),
+      measured_part(study.measured), format_seconds(study.measured.seconds), disturbed_part(study.measured));
 }
 
 std::string variance_table(const Study& study, WindowOrder order) {

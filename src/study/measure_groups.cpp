@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "counterpoise/calibrate_cpu.h"
 #include "counterpoise/error.h"
+#include "exec/repeated_timings.h"
 #include "exec/timing.h"
 #include "sim/step_series.h"
 #include "study/draw_windows.h"
@@ -18,6 +18,7 @@ namespace {
 constexpr uint64_t kMeasuredPart = uint64_t{1} << 48;  // random streams apart from the simulation's
 constexpr int64_t kBatchSteps = 2;
 constexpr uint64_t kRepeatEvery = 8;
+constexpr int64_t kPatience = 4;  // runs made for one undisturbed
 
 // The windows of the measured steps at one CP degree.
 struct CpWindows {
@@ -48,8 +49,15 @@ WindowShare window_share(const Window& window, int64_t cp, int64_t rank, const C
 struct Job {
   size_t column;
   int64_t step, group;
-  bool repeat;  // for the noise alone
-  auto operator<=>(const Job&) const = default;
+  bool repeat;                  // for the noise alone
+  std::vector<double> seconds;  // of its windows
+};
+
+// One rank's share of window `m` of a job.
+struct Call {
+  size_t job;
+  int64_t m;
+  WindowShare share;
 };
 
 class Measurer {
@@ -92,17 +100,23 @@ class Measurer {
     options.backward = config_.backward;
     TimedKernel kernel(options, widest_);
     warm_up(kernel);
+    RepeatedTimings timings(RandomStream(config_.simulation.seed, kMeasuredPart - 2),
+                            [&kernel] { return kernel.run_reference(); });
     for (int64_t step = 0; step < steps_; step += kBatchSteps) {
       const double spent = wall_seconds() - begin;
       const double per_step = step > 0 ? spent / static_cast<double>(step) : 0;
       if (step > 0 && spent + per_step * kBatchSteps > budget) break;
-      measure_batch(kernel, step, std::min(step + kBatchSteps, steps_));
-      if (progress) progress("measuring groups", std::min(1.0, (wall_seconds() - begin) / budget));
+      std::vector<Job> jobs = jobs_of(step, std::min(step + kBatchSteps, steps_));
+      measure(jobs, kernel, timings, budget - spent, [&](double) {
+        if (progress) progress("measuring groups", std::min(1.0, (wall_seconds() - begin) / budget));
+      });
+      keep(jobs);
     }
     results_.steps = static_cast<int64_t>(results_.results.front().measured.size());
     results_.seconds = wall_seconds() - begin;
-    results_.timings = kernel.core().timings();
-    results_.retaken = kernel.core().retaken();
+    results_.timings = timings.timings();
+    results_.retaken = timings.retaken();
+    results_.disturbed = timings.disturbed();
     results_.isa = isa_name(kernel.isa());
     results_.cpu = cpu_name();
     summarise_noise();
@@ -131,8 +145,8 @@ class Measurer {
   }
 
   double run_share(TimedKernel& kernel, const WindowShare& share) const {
-    const double forward = kernel.run_undisturbed(share.shapes, Direction::kForward);
-    return config_.backward ? forward + kernel.run_undisturbed(share.shapes, Direction::kBackward) : forward;
+    const double forward = kernel.run(share.shapes, Direction::kForward);
+    return config_.backward ? forward + kernel.run(share.shapes, Direction::kBackward) : forward;
   }
 
   void warm_up(TimedKernel& kernel) const {
@@ -140,31 +154,37 @@ class Measurer {
       run_share(kernel, window_share(columns_.front().windows[0], 1, 0, shape_));
   }
 
-  // Groups of some steps, `repeats` times each, in random order.
-  void measure_batch(TimedKernel& kernel, int64_t first, int64_t last) {
+  // The groups of some steps; after some of them the same once more.
+  std::vector<Job> jobs_of(int64_t first, int64_t last) {
     std::vector<Job> jobs;
     for (size_t column = 0; column < columns_.size(); ++column)
       for (int64_t step = first; step < last; ++step)
-        for (int64_t group = 0; group < columns_[column].groups; ++group)
-          add_jobs(jobs, {column, step, group, false}, random_.below(kRepeatEvery) == 0);
-    random_.shuffle(std::span(jobs));
-    std::map<Job, std::vector<std::vector<double>>> times;  // [run][window]
-    for (const Job& job : jobs) times[job].push_back(run_group(kernel, job));
-    for (const auto& [job, runs] : times)
-      if (!job.repeat) keep(job, medians(runs));
-    for (const auto& [job, runs] : times) {
-      if (!job.repeat) continue;
-      const std::vector<double> again = medians(runs);
-      const double second = std::accumulate(again.begin(), again.end(), 0.0);
-      noise_[job.column].push_back(std::abs(second / group_seconds(job) - 1));
-    }
+        for (int64_t group = 0; group < columns_[column].groups; ++group) {
+          jobs.push_back({column, step, group, false, {}});
+          if (random_.below(kRepeatEvery) == 0) jobs.push_back({column, step, group, true, {}});
+        }
+    return jobs;
   }
 
-  void add_jobs(std::vector<Job>& jobs, Job job, bool again) const {
-    for (int64_t run = 0; run < config_.repeats; ++run) {
-      jobs.push_back(job);
-      if (again) jobs.push_back({job.column, job.step, job.group, true});
-    }
+  // A group runs its windows one after another; of each, the share of one rank, rotating.
+  std::vector<Call> calls_of(const std::vector<Job>& jobs) const {
+    std::vector<Call> calls;
+    for (size_t j = 0; j < jobs.size(); ++j)
+      for (int64_t m = 0; m < columns_[jobs[j].column].per_group; ++m)
+        calls.push_back({j, m, share_of(jobs[j], m)});
+    return calls;
+  }
+
+  void measure(std::vector<Job>& jobs, TimedKernel& kernel, RepeatedTimings& timings, double seconds,
+               const RepeatedTimings::Progress& progress) const {
+    const std::vector<Call> calls = calls_of(jobs);
+    TimingEffort effort;
+    effort.least = effort.undisturbed = config_.repeats;
+    effort.most = kPatience * config_.repeats;
+    effort.seconds = seconds;
+    const auto run = [&](size_t i) { return run_share(kernel, calls[i].share); };
+    const std::vector<Repeats> times = timings.time(calls.size(), run, effort, progress);
+    for (size_t i = 0; i < calls.size(); ++i) jobs[calls[i].job].seconds.push_back(times[i].best());
   }
 
   WindowShare share_of(const Job& job, int64_t m) const {
@@ -174,28 +194,18 @@ class Measurer {
                         (job.step + job.group + m) % column.cp, shape_);
   }
 
-  // Windows of the group one after another; of each, the share of one rank, rotating.
-  std::vector<double> run_group(TimedKernel& kernel, const Job& job) const {
-    std::vector<double> seconds;
-    for (int64_t m = 0; m < columns_[job.column].per_group; ++m)
-      seconds.push_back(run_share(kernel, share_of(job, m)));
-    return seconds;
-  }
-
-  // By window, of its runs.
-  static std::vector<double> medians(const std::vector<std::vector<double>>& runs) {
-    std::vector<double> result;
-    for (size_t m = 0; m < runs.front().size(); ++m) {
-      std::vector<double> values;
-      for (const std::vector<double>& run : runs) values.push_back(run[m]);
-      const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-      std::nth_element(values.begin(), middle, values.end());
-      result.push_back(*middle);
+  void keep(const std::vector<Job>& jobs) {
+    for (const Job& job : jobs) {
+      if (!job.repeat) {
+        keep(job);
+        continue;
+      }
+      const double again = std::accumulate(job.seconds.begin(), job.seconds.end(), 0.0);
+      noise_[job.column].push_back(std::abs(again / group_seconds(job) - 1));
     }
-    return result;
   }
 
-  void keep(const Job& job, const std::vector<double>& seconds) {
+  void keep(const Job& job) {
     MeasuredCp& result = results_.results[job.column];
     const CpWindows& column = columns_[job.column];
     const auto step = static_cast<size_t>(job.step);
@@ -206,7 +216,7 @@ class Measurer {
     for (int64_t m = 0; m < column.per_group; ++m) {
       const WindowShare share = share_of(job, m);
       const auto slot = static_cast<size_t>(job.group * column.per_group + m);
-      result.measured[step][slot] = seconds[static_cast<size_t>(m)];
+      result.measured[step][slot] = job.seconds[static_cast<size_t>(m)];
       result.predicted[step][slot] = price_(share.shapes);
       result.squares[step][slot] = share.squares;
     }

@@ -10,9 +10,9 @@ namespace counterpoise {
 using CallSeconds = std::function<double(std::span<const WorkShape>)>;
 
 // Runs the kernel for the groups of as many steps as `budget_seconds` allows (at least two), all CP degrees
-// and groups of a few steps in random order, so that a slow minute of the machine falls on all alike. A
-// group's time is the median of config.repeats runs; every eighth is measured twice, for the repeat noise.
-// Predictions come from `price`, which was frozen before.
+// and groups of a few steps in random order, each call until config.repeats of its runs were undisturbed,
+// four times as many at most, the quickest of which counts (exec/repeated_timings.h). Every eighth group is
+// measured twice, for the repeat noise. Predictions come from `price`, which was frozen before.
 Measurements measure_groups(const Lengths& lengths, const StudyConfig& config, double budget_seconds,
                             const CallSeconds& price, const Progress& progress);
 

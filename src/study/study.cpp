@@ -14,7 +14,7 @@
 namespace counterpoise {
 namespace {
 
-constexpr double kCalibrationShare = 0.2;  // of the budget
+constexpr double kCalibrationShare = 0.25;  // of the budget
 // Tokens of the longest calibrated call; beyond it the fitted model continues.
 constexpr int64_t kLongestCalibrated = 8192;
 constexpr int64_t kSuspectWindows = 20000;  // drawn to look for shared documents and heavy tails
@@ -28,6 +28,32 @@ KernelProfilePtr measure_profile(const StudyConfig& config, const Progress& prog
   options.budget_seconds = config.budget_seconds * kCalibrationShare;
   options.seed = config.simulation.seed;
   return calibrate_cpu(options, progress);
+}
+
+void check_profile(const KernelProfile& profile, const StudyConfig& config) {
+  const std::string& name = profile.info().name;
+  if (calibrated_isa(profile).empty())
+    throw_error(
+        ErrorKind::kUsage,
+        "profile '{}' prices another device: a study runs the kernel of this CPU, and takes a profile that "
+        "counterpoise calibrate measured",
+        name);
+  const CostShape& has = profile.shape();
+  const CostShape wants = cost_shape(config.heads, DType::kFloat32);
+  if (has.heads != wants.heads || has.kv_heads != wants.kv_heads || has.head_dim != wants.head_dim ||
+      has.v_head_dim != wants.v_head_dim || has.element_bytes != wants.element_bytes)
+    throw_error(
+        ErrorKind::kUsage,
+        "profile '{}' is of {} query and {} kv heads of {} with {} bytes an element, the kernel of a study "
+        "would be of {} and {} of {} with {}: give --kernel-heads, --kernel-kv-heads and --kernel-head-dim "
+        "of the profile, or calibrate with the kernel's",
+        name, has.heads, has.kv_heads, has.head_dim, has.element_bytes, wants.heads, wants.kv_heads,
+        wants.head_dim, wants.element_bytes);
+  if (config.backward && !profile.model().has_backward())
+    throw_error(ErrorKind::kUsage,
+                "profile '{}' knows no backward pass: calibrate without --forward-only, or study without "
+                "--backward",
+                name);
 }
 
 // Seconds of one rank's share of a piece, mean over the ranks; with the backward pass where it is measured
@@ -96,6 +122,11 @@ std::optional<SimulationResult> simulate_wide(const Lengths& lengths, const Stud
 
 }  // namespace
 
+std::string other_isa(const Study& study) {
+  const std::string isa = calibrated_isa(*study.profile);
+  return isa == study.measured.isa ? "" : isa;
+}
+
 Study run_study(const Lengths& lengths, const StudyConfig& given, const Progress& progress) {
   StudyConfig config = given;
   config.simulation.cp = config.simulation.cp_with_baseline();  // everything is relative to CP = 1
@@ -103,7 +134,8 @@ Study run_study(const Lengths& lengths, const StudyConfig& given, const Progress
   Study study;
 
   // The profile comes first, from shapes of its own, and is frozen: nothing below rescales it.
-  const KernelProfilePtr profile = measure_profile(config, progress);
+  if (config.profile) check_profile(*config.profile, config);
+  const KernelProfilePtr profile = config.profile ? config.profile : measure_profile(config, progress);
   study.profile = profile;
   study.profile_hash = profile_hash(*profile);
   study.profile_error = cross_validated_error(*profile);
@@ -118,7 +150,7 @@ Study run_study(const Lengths& lengths, const StudyConfig& given, const Progress
   study.variants = compare_variants(lengths, time, config.simulation);
 
   // Measure, on steps the simulation did not draw.
-  const double left = config.budget_seconds * (1 - kCalibrationShare);
+  const double left = config.budget_seconds * (config.profile ? 1 : 1 - kCalibrationShare);
   const CallSeconds price = [&](std::span<const WorkShape> tiles) {
     const double forward = profile->call_seconds(tiles);
     return config.backward ? forward + profile->call_seconds(tiles, Direction::kBackward) : forward;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "command.h"
+#include "counterpoise/attention.h"
 
 namespace counterpoise {
 namespace {
@@ -52,6 +53,32 @@ TEST(StudyCommand, EveryLengthIsLegal) {
   EXPECT_EQ(run_counterpoise("study " + zeros.path() + " --budget 1s").exit_code, 3);
   EXPECT_EQ(run_counterpoise("study --cp 3 --budget 1s").exit_code, 4);
   EXPECT_EQ(run_counterpoise("study --budget soon").exit_code, 2);
+}
+
+TEST(StudyCommand, TakesTheProfileOfACalibrationAndSaysWhereItDoesNotFit) {
+  const ScratchFile profile("given.json", "");
+  const std::string file = profile.path(), calibrate = "calibrate --max-tokens 512 --budget 200ms -o " + file,
+                    study = "study preset:wikipedia --window 512 --steps 5 --ranks 8 --budget 1s --profile ";
+  ASSERT_EQ(run_counterpoise(calibrate + " --isa portable --forward-only").exit_code, 0);
+  const nlohmann::json json = run_json(study + file + " --isa portable");
+  EXPECT_TRUE(json["profile"]["given"]) << json["profile"].dump();
+  EXPECT_EQ(json["profile"]["isa"], "portable");
+  EXPECT_EQ(json["profile"]["hash"], json["config"]["profile"]["hash"]);
+  const Outcome again = run_counterpoise(study + file);
+  EXPECT_EQ(again.exit_code, 0) << again.output;
+  const bool another = available_isas().size() > 1;
+  EXPECT_EQ(again.output.find("it was measured with portable, while ") != std::string::npos, another)
+      << again.output;
+
+  for (const auto& [options, says] :
+       {std::pair{file + " --kernel-heads 2", "of 1 query and 1 kv heads of 64"},
+        {file + " --backward", "knows no backward pass"},
+        {std::string("h100-fa3"), "prices documents"},
+        {std::string("h100-varlen"), "prices another device"}}) {
+    const Outcome outcome = run_counterpoise(study + options);
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+    EXPECT_NE(outcome.output.find(says), std::string::npos) << outcome.output;
+  }
 }
 
 }  // namespace

@@ -31,19 +31,21 @@ TEST(ValidationVerdict, NoiseExcusesOnlyWhatItMayExplain) {
   EXPECT_NE(validation_text(parts).find("inconclusive: noise 3.0 %"), std::string::npos);
 }
 
-Trial trial_of(std::vector<double> times, double predicted) {
+Trial trial_of(const std::vector<double>& times, double predicted) {
   Trial trial;
   trial.label = "trial";
   trial.naive = {1, 1, 1, 0};
   trial.predicted = predicted;
-  trial.times = std::move(times);
+  Repeats repeats;
+  for (const double seconds : times) repeats.runs.push_back({seconds, 0});
+  trial.add(repeats);
   return trial;
 }
 
 TEST(ValidationTrials, NoiseIsWhatHalvesOfTheRepeatsDisagreeBy) {
-  std::vector<Trial> trials = {trial_of({1, 1.1, 1, 1.1}, 1.05), trial_of({2, 2, 2, 2}, 2),
-                               trial_of({1, 1.2, 1, 1.2}, 1.1)};
-  EXPECT_DOUBLE_EQ(trials[0].measured(), 1.05);
+  std::vector<Trial> trials = {trial_of({1, 1.1, 1, 1.1}, 1), trial_of({2, 2, 2, 2}, 2),
+                               trial_of({1, 1.2, 1, 1.2}, 1)};
+  EXPECT_DOUBLE_EQ(trials[0].measured, 1);
   EXPECT_NEAR(repeat_noise(trials), 0.1, 1e-12);  // the middle one of 0, 0.1 and 0.2
   ValidationPart part = compare_trials("part", "split", trials);
   EXPECT_NEAR(part.test.worst, 0, 1e-12);
