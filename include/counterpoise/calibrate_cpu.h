@@ -39,6 +39,13 @@ double cross_validated_error(const KernelProfile& profile, Direction direction =
 // The instruction set that such a profile was measured with; empty where it does not record one.
 std::string calibrated_isa(const KernelProfile& profile);
 
+// Seconds of TimedKernel::run_reference in the calibration; zeros where such a profile does not record them.
+struct ReferenceTime {
+  double quickest = 0;
+  double usual = 0;  // median over the runs that were timed
+};
+ReferenceTime calibrated_reference(const KernelProfile& profile);
+
 // The head shape as the cost model wants it.
 CostShape cost_shape(const HeadShape& heads, DType dtype);
 

@@ -67,6 +67,8 @@ struct Measurements {
   // Calls timed; runs beyond those that a quiet core takes; calls of which others on this core slowed every
   // run.
   int64_t timings = 0, retaken = 0, disturbed = 0;
+  // How much longer a reference call usually took than in the calibration, as a share; 0 where not known.
+  double drift = 0;
   int64_t repeats = 0;
   double seconds = 0;  // spent measuring
   std::string isa, cpu;

@@ -124,13 +124,16 @@ class Calibrator {
   KernelProfilePtr run() {
     for (const Measurement& call : calls_) kernel_.run(call.tiles, call.direction);  // warm: pages, caches
     measure();
-    nlohmann::ordered_json record = {{"date", today()},
-                                     {"version", "counterpoise 0.1.0"},
-                                     {"isa", isa_name(kernel_.isa())},
-                                     {"clock", "CPU time of one thread, quickest of the rounds"},
-                                     {"rounds", rounds_},
-                                     {"noise", noise_},
-                                     {"seed", options_.seed}};
+    nlohmann::ordered_json record = {
+        {"date", today()},
+        {"version", "counterpoise 0.1.0"},
+        {"isa", isa_name(kernel_.isa())},
+        {"clock", "CPU time of one thread, median of the runs that nobody disturbed"},
+        {"rounds", rounds_},
+        {"noise", noise_},
+        {"disturbed", disturbed_},
+        {"reference_seconds", {{"quickest", reference_.quickest}, {"usual", reference_.usual}}},
+        {"seed", options_.seed}};
     DirectionModel forward = fit(Direction::kForward, record["forward"]);
     std::optional<DirectionModel> backward;
     if (options_.backward) backward = fit(Direction::kBackward, record["backward"]);
@@ -141,23 +144,25 @@ class Calibrator {
 
  private:
   void measure() {
-    RepeatedTimings timings(RandomStream(options_.seed, 1), [this] { return kernel_.run_reference(); });
+    RepeatedTimings timings([this] { return kernel_.run_reference(); }, RandomStream(options_.seed, 1));
     TimingEffort effort;
     effort.least = kLeastRounds;
     effort.most = kMostRounds;
     effort.undisturbed = kUndisturbed;
     effort.seconds = options_.budget_seconds;
     const auto run = [this](size_t i) { return kernel_.run(calls_[i].tiles, calls_[i].direction); };
-    const std::vector<Repeats> times = timings.time(calls_.size(), run, effort, [this](double done) {
+    const std::vector<CallTime> times = timings.time(calls_.size(), run, effort, [this](double done) {
       if (progress_) progress_("measuring the kernel", done);
     });
     std::vector<double> differences;
     for (size_t i = 0; i < calls_.size(); ++i) {
-      calls_[i].seconds = times[i].best();
-      differences.push_back(std::abs(times[i].half(1) / times[i].half(0) - 1));
-      rounds_ = std::max(rounds_, times[i].runs.size());
+      calls_[i].seconds = times[i].seconds;
+      differences.push_back(std::abs(times[i].halves[1] / times[i].halves[0] - 1));
+      rounds_ = std::max(rounds_, times[i].runs);
     }
     noise_ = median_of(differences);
+    disturbed_ = timings.disturbed();
+    reference_ = {timings.quickest_reference(), timings.usual_reference()};
   }
 
   DirectionModel fit(Direction direction, nlohmann::ordered_json& record) const {
@@ -190,8 +195,9 @@ class Calibrator {
   const std::function<void(const std::string&, double)>& progress_;
   TimedKernel kernel_;
   std::vector<Measurement> calls_;
-  size_t rounds_ = 0;
+  int64_t rounds_ = 0, disturbed_ = 0;  // most runs of a call; calls of which others slowed every run
   double noise_ = 0;
+  ReferenceTime reference_;
 };
 
 }  // namespace
@@ -207,6 +213,14 @@ KernelProfilePtr calibrate_cpu(const CalibrationOptions& options,
 std::string calibrated_isa(const KernelProfile& profile) {
   const std::string& text = profile.info().calibration;
   return text.empty() ? "" : nlohmann::json::parse(text).value("isa", "");
+}
+
+ReferenceTime calibrated_reference(const KernelProfile& profile) {
+  const std::string& text = profile.info().calibration;
+  const auto record = text.empty() ? nlohmann::json::object() : nlohmann::json::parse(text);
+  const auto found = record.find("reference_seconds");
+  if (found == record.end()) return {};
+  return {found->value("quickest", 0.0), found->value("usual", 0.0)};
 }
 
 double cross_validated_error(const KernelProfile& profile, Direction direction) {

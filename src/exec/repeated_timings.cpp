@@ -8,19 +8,7 @@
 
 namespace counterpoise {
 
-double Repeats::best() const {
-  return std::min(half(0), half(1));
-}
-
-double Repeats::half(int parity) const {
-  double seconds = std::numeric_limits<double>::infinity();
-  for (size_t i = static_cast<size_t>(parity); i < runs.size(); i += 2)
-    seconds = std::min(seconds, runs[i].seconds);
-  return seconds;
-}
-
 double RepeatedTimings::run_reference() {
-  if (!reference_) return 0;
   const double cold = reference_();
   const double seconds = std::min(cold, reference_());
   quickest_ = std::min(quickest_, seconds);
@@ -36,56 +24,89 @@ double RepeatedTimings::wait_for_quiet(double reference) {
   return reference;
 }
 
-int64_t RepeatedTimings::undisturbed(const Repeats& repeats) const {
-  return std::ranges::count_if(
-      repeats.runs, [this](const Repeats::Run& run) { return run.reference > 0 && quiet(run.reference); });
+int64_t RepeatedTimings::undisturbed(const Runs& runs) const {
+  return std::ranges::count_if(runs, [this](const Run& run) { return quiet(run.reference); });
 }
 
-bool RepeatedTimings::settled(const Repeats& repeats, const TimingEffort& effort) const {
-  const auto runs = static_cast<int64_t>(repeats.runs.size());
-  if (runs < effort.least) return false;
-  return runs >= effort.most || undisturbed(repeats) >= effort.undisturbed;
+bool RepeatedTimings::settled(const Runs& runs, const TimingEffort& effort) const {
+  const auto count = static_cast<int64_t>(runs.size());
+  if (count < effort.least) return false;
+  return count >= effort.most || undisturbed(runs) >= effort.undisturbed;
 }
 
-std::vector<Repeats> RepeatedTimings::time(size_t calls, const Call& call, const TimingEffort& effort,
-                                           const Progress& progress) {
-  CP_CHECK(effort.least >= 1 && effort.most >= effort.least && effort.undisturbed >= 1);
+double RepeatedTimings::usual_reference() const {
+  return median_of(references_);
+}
+
+// Rounds over the calls that are not settled.
+void RepeatedTimings::run_rounds(std::vector<Runs>& all, const PartedCall& call, const TimingEffort& effort,
+                                 const Progress& progress) {
   const double begin = wall_seconds();
-  std::vector<Repeats> all(calls);
   for (int64_t round = 0;; ++round) {
     std::vector<size_t> open;
-    for (size_t i = 0; i < calls; ++i)
+    for (size_t i = 0; i < all.size(); ++i)
       if (!settled(all[i], effort)) open.push_back(i);
-    if (open.empty()) break;
+    if (open.empty()) return;
     random_.shuffle(std::span(open));
     double before = run_reference();
     for (const size_t i : open) {
       const double spent = wall_seconds() - begin;
-      if (round >= effort.least && spent > effort.seconds) {
-        account(all, effort);
-        return all;
-      }
+      if (round >= effort.least && spent > effort.seconds) return;
       if (progress) progress(std::min(1.0, spent / effort.seconds));
       before = wait_for_quiet(before);
-      const double seconds = call(i);
-      worked_ += seconds;
+      const double start = wall_seconds();
+      std::vector<double> seconds = call(i);
+      worked_ += wall_seconds() - start;
       const double after = run_reference();
-      all[i].runs.push_back({seconds, std::max(before, after)});
+      references_.push_back(std::max(before, after));
+      all[i].push_back({std::move(seconds), references_.back()});
       before = after;
     }
   }
-  account(all, effort);
-  return all;
 }
 
-void RepeatedTimings::account(const std::vector<Repeats>& all, const TimingEffort& effort) {
-  timings_ += static_cast<int64_t>(all.size());
-  if (!reference_) return;
-  for (const Repeats& repeats : all) {
-    const auto runs = static_cast<int64_t>(repeats.runs.size());
-    retaken_ += std::max<int64_t>(0, runs - std::max(effort.least, effort.undisturbed));
-    disturbed_ += undisturbed(repeats) == 0 ? 1 : 0;
+double RepeatedTimings::seconds_of(const Runs& runs, size_t part) const {
+  std::vector<double> quiet_ones, any;
+  for (const Run& run : runs) (quiet(run.reference) ? quiet_ones : any).push_back(run.seconds[part]);
+  return quiet_ones.empty() ? *std::ranges::min_element(any) : median_of(quiet_ones);
+}
+
+CallTime RepeatedTimings::call_time(const Runs& runs, size_t part) const {
+  CallTime time;
+  time.runs = static_cast<int64_t>(runs.size());
+  time.seconds = seconds_of(runs, part);
+  Runs halves[2];
+  for (size_t i = 0; i < runs.size(); ++i) halves[i % 2].push_back(runs[i]);
+  for (int i = 0; i < 2; ++i) time.halves[i] = halves[i].empty() ? time.seconds : seconds_of(halves[i], part);
+  return time;
+}
+
+std::vector<std::vector<CallTime>> RepeatedTimings::time_parts(size_t calls, const PartedCall& call,
+                                                               const TimingEffort& effort,
+                                                               const Progress& progress) {
+  CP_CHECK(effort.least >= 1 && effort.most >= effort.least && effort.undisturbed >= 1);
+  std::vector<Runs> all(calls);
+  run_rounds(all, call, effort, progress);
+  std::vector<std::vector<CallTime>> times(calls);
+  for (size_t i = 0; i < calls; ++i) {
+    const Runs& runs = all[i];
+    for (size_t part = 0; part < runs.front().seconds.size(); ++part)
+      times[i].push_back(call_time(runs, part));
+    retaken_ +=
+        std::max<int64_t>(0, static_cast<int64_t>(runs.size()) - std::max(effort.least, effort.undisturbed));
+    disturbed_ += undisturbed(runs) == 0 ? 1 : 0;
   }
+  timings_ += static_cast<int64_t>(calls);
+  return times;
+}
+
+std::vector<CallTime> RepeatedTimings::time(size_t calls, const Call& call, const TimingEffort& effort,
+                                            const Progress& progress) {
+  const PartedCall parted = [&](size_t i) { return std::vector<double>{call(i)}; };
+  std::vector<CallTime> times;
+  for (const std::vector<CallTime>& parts : time_parts(calls, parted, effort, progress))
+    times.push_back(parts.front());
+  return times;
 }
 
 }  // namespace counterpoise

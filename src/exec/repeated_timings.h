@@ -9,16 +9,11 @@
 
 namespace counterpoise {
 
-// Runs of one call. What others do on the same core only lengthens a run: the quickest counts.
-struct Repeats {
-  struct Run {
-    double seconds = 0;
-    double reference = 0;  // slower of the reference runs before and after; 0: there is none
-  };
-  std::vector<Run> runs;
-
-  double best() const;            // of all runs, of which there is at least one
-  double half(int parity) const;  // best of every other run: 0 the first, third ..., 1 the second, fourth ...
+// What the runs of one call took, in seconds.
+struct CallTime {
+  double seconds = 0;
+  double halves[2] = {};  // of every other run, and of the rest; equal where there was one run
+  int64_t runs = 0;
 };
 
 struct TimingEffort {
@@ -33,40 +28,60 @@ struct TimingEffort {
 // random order, so that repeats of a call lie far apart. A short reference run, always the same work, twice
 // as the first may find cold caches, before and after each run: a run is disturbed where it takes more than
 // kSlower times its quickest so far. Runs wait for a quiet moment, altogether kPatience times as long as they
-// take. Nothing is rescaled. Not thread-safe.
+// take. A call's time is the median of its undisturbed runs; where there are none, the quickest, as what
+// others do only lengthens a run. Nothing is rescaled. Not thread-safe.
 class RepeatedTimings {
  public:
-  static constexpr double kSlower = 1.1;
+  static constexpr double kSlower = 1.07;
   static constexpr double kPatience = 3;
 
-  using Reference = std::function<double()>;     // seconds of the reference run
-  using Call = std::function<double(size_t)>;    // runs call i and returns its seconds
+  using Reference = std::function<double()>;                      // seconds of the reference run
+  using Call = std::function<double(size_t)>;                     // runs call i and returns its seconds
+  using PartedCall = std::function<std::vector<double>(size_t)>;  // the same of its parts, always as many
   using Progress = std::function<void(double)>;  // told the share of effort.seconds that is used
 
-  // Without a reference nothing is known to be undisturbed, and all calls are run until time is out.
-  explicit RepeatedTimings(RandomStream random, Reference reference = {})
-      : reference_(std::move(reference)), random_(random) {}
+  // `quickest`: seconds of the reference on the same core undisturbed, where known from before; 0: not known.
+  RepeatedTimings(Reference reference, RandomStream random, double quickest = 0)
+      : reference_(std::move(reference)),
+        random_(random),
+        quickest_(quickest > 0 ? quickest : std::numeric_limits<double>::infinity()) {}
 
   // Of calls 0 ... calls - 1.
-  std::vector<Repeats> time(size_t calls, const Call& call, const TimingEffort& effort,
-                            const Progress& progress = {});
+  std::vector<CallTime> time(size_t calls, const Call& call, const TimingEffort& effort,
+                             const Progress& progress = {});
+  // The same, [call][part].
+  std::vector<std::vector<CallTime>> time_parts(size_t calls, const PartedCall& call,
+                                                const TimingEffort& effort, const Progress& progress = {});
 
-  int64_t timings() const { return timings_; }      // calls timed
-  int64_t retaken() const { return retaken_; }      // runs beyond those that a quiet core takes
-  int64_t disturbed() const { return disturbed_; }  // calls of which every run was disturbed
+  int64_t timings() const { return timings_; }             // calls timed
+  int64_t retaken() const { return retaken_; }             // runs beyond those that a quiet core takes
+  int64_t disturbed() const { return disturbed_; }         // calls of which every run was disturbed
+  double quickest_reference() const { return quickest_; }  // seconds
+  double usual_reference() const;                          // median over the runs
+  // How much longer the reference usually took than `calibrated` seconds, as a share; 0 where those are 0.
+  double drift(double calibrated) const { return calibrated > 0 ? usual_reference() / calibrated - 1 : 0; }
 
  private:
+  struct Run {
+    std::vector<double> seconds;  // of the parts
+    double reference = 0;         // slower of the reference runs before and after
+  };
+  using Runs = std::vector<Run>;
+  void run_rounds(std::vector<Runs>& all, const PartedCall& call, const TimingEffort& effort,
+                  const Progress& progress);
   double run_reference();
   bool quiet(double reference) const { return reference <= kSlower * quickest_; }
   double wait_for_quiet(double reference);
-  bool settled(const Repeats& repeats, const TimingEffort& effort) const;
-  int64_t undisturbed(const Repeats& repeats) const;
-  void account(const std::vector<Repeats>& all, const TimingEffort& effort);
+  bool settled(const Runs& runs, const TimingEffort& effort) const;
+  int64_t undisturbed(const Runs& runs) const;
+  double seconds_of(const Runs& runs, size_t part) const;
+  CallTime call_time(const Runs& runs, size_t part) const;
 
   Reference reference_;
   RandomStream random_;
-  double quickest_ = std::numeric_limits<double>::infinity();  // reference
-  double waited_ = 0, worked_ = 0;                             // seconds
+  double quickest_;                 // seconds of the reference
+  std::vector<double> references_;  // of the runs
+  double waited_ = 0, worked_ = 0;  // seconds
   int64_t timings_ = 0, retaken_ = 0, disturbed_ = 0;
 };
 

@@ -7,7 +7,6 @@
 #include "counterpoise/error.h"
 #include "counterpoise/lengths.h"
 #include "counterpoise/random.h"
-#include "exec/frozen_profile.h"
 #include "exec/plan_calls.h"
 #include "exec/repeated_timings.h"
 #include "exec/validate_plans.h"
@@ -19,7 +18,6 @@ namespace {
 
 constexpr int64_t kGroups = 24;  // per round and CP degree
 constexpr int64_t kLeastRuns = 2, kMostRuns = 40, kUndisturbedRuns = 3;
-constexpr size_t kDriftEvery = 40;  // runs
 
 using Progress = std::function<void(const std::string&, double)>;
 
@@ -47,9 +45,10 @@ GroupTrial group_trial(WindowStream& stream, int64_t cp, int64_t group, const Co
   return one;
 }
 
-// Every call of every group of all degrees in random order, again and again within the time.
-void time_groups(std::vector<std::vector<GroupTrial>>& sets, TimedKernel& kernel, FrozenProfile& profile,
-                 double budget, RandomStream random, const Progress& progress) {
+// Every call of every group of all degrees in random order, again and again within the time. Returns the
+// drift.
+double time_groups(std::vector<std::vector<GroupTrial>>& sets, TimedKernel& kernel, ReferenceTime calibrated,
+                   double budget, RandomStream random, const Progress& progress) {
   struct Timed {
     GroupTrial* group;
     const TileCall* call;
@@ -58,21 +57,18 @@ void time_groups(std::vector<std::vector<GroupTrial>>& sets, TimedKernel& kernel
   for (std::vector<GroupTrial>& set : sets)
     for (GroupTrial& one : set)
       for (const TileCall& call : one.calls) calls.push_back({&one, &call});
-  RepeatedTimings timings(random, [&] { return kernel.run_reference(); });
+  RepeatedTimings timings([&] { return kernel.run_reference(); }, random, calibrated.quickest);
   TimingEffort effort;
   effort.least = kLeastRuns;
   effort.most = kMostRuns;
   effort.undisturbed = kUndisturbedRuns;
   effort.seconds = budget;
-  size_t runs = 0;
-  const auto run = [&](size_t i) {
-    if (runs++ % kDriftEvery == 0) profile.time_again();
-    return kernel.run(calls[i].call->tiles, Direction::kForward);
-  };
-  const std::vector<Repeats> times = timings.time(calls.size(), run, effort, [&](double done) {
+  const auto run = [&](size_t i) { return kernel.run(calls[i].call->tiles, Direction::kForward); };
+  const std::vector<CallTime> times = timings.time(calls.size(), run, effort, [&](double done) {
     if (progress) progress("timing groups", done);
   });
   for (size_t i = 0; i < calls.size(); ++i) calls[i].group->trial.add(times[i]);
+  return timings.drift(calibrated.usual);
 }
 
 std::vector<ValidationPart> validate_groups(const CpuValidation& options, const Lengths& lengths,
@@ -82,7 +78,7 @@ std::vector<ValidationPart> validate_groups(const CpuValidation& options, const 
   kernel_options.budget_seconds = options.budget_seconds * 0.2;
   kernel_options.seed = options.seed;
   kernel_options.isa = options.isa;
-  FrozenProfile profile(kernel_options, progress);
+  const KernelProfilePtr profile = calibrate_cpu(kernel_options, progress);
   TimedKernel kernel(kernel_options, options.window);
   RandomStream random(options.seed, 77);
   WindowStream stream(lengths, options.window, random);
@@ -93,7 +89,8 @@ std::vector<ValidationPart> validate_groups(const CpuValidation& options, const 
     for (int64_t group = 0; group < kGroups; ++group)
       set.push_back(group_trial(stream, cp, group, profile->shape(), profile->model()));
   }
-  time_groups(sets, kernel, profile, options.budget_seconds * 0.35, random, progress);
+  const double drift = time_groups(sets, kernel, calibrated_reference(*profile),
+                                   options.budget_seconds * 0.35, random, progress);
   std::vector<ValidationPart> parts;
   for (size_t i = 0; i < sets.size(); ++i) {
     std::vector<Trial> trials;
@@ -103,7 +100,7 @@ std::vector<ValidationPart> validate_groups(const CpuValidation& options, const 
                                                profile_hash(*profile), options.lengths),
                                    trials));
     parts.back().most_median = 0.05;
-    add_drift(parts.back(), profile.drift());
+    add_drift(parts.back(), drift);
   }
   return parts;
 }

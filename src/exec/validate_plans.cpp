@@ -6,7 +6,6 @@
 #include "counterpoise/calibrate_cpu.h"
 #include "counterpoise/error.h"
 #include "counterpoise/random.h"
-#include "exec/frozen_profile.h"
 #include "exec/plan_calls.h"
 #include "exec/repeated_timings.h"
 #include "exec/run_steps.h"
@@ -19,8 +18,7 @@ namespace {
 constexpr int32_t kRanks = 4;
 constexpr int64_t kLongestWindow = 1024;
 constexpr int kWindows = 2;
-constexpr int64_t kDriftEvery = 10;  // plans
-constexpr int64_t kLeastRuns = 2;
+constexpr int64_t kLeastRuns = 2, kUndisturbedRuns = 3;
 const HeadShape kHeads{4, 2, 64, 0, 0};
 
 // One window's plan; a trial per rank that has something to compute.
@@ -65,24 +63,21 @@ class PlanValidation {
       for (const SchemeInfo& scheme : schemes()) add(sharder.name, scheme.name, windows, model);
   }
 
-  // All plans in random order, again and again within the time.
-  void run(double budget, FrozenProfile& profile,
-           const std::function<void(const std::string&, double)>& progress) {
-    std::vector<std::vector<Repeats>> times(plans_.size(), std::vector<Repeats>(kRanks));  // [plan][rank]
-    RepeatedTimings timings(random_);
+  // All plans in random order, again and again within the time. Returns the drift.
+  double run(double budget, TimedKernel& kernel, ReferenceTime calibrated,
+             const std::function<void(const std::string&, double)>& progress) {
+    RepeatedTimings timings([&] { return kernel.run_reference(); }, random_, calibrated.quickest);
     TimingEffort effort;
     effort.least = kLeastRuns;
+    effort.undisturbed = kUndisturbedRuns;
     effort.seconds = budget;
-    int64_t runs = 0;
-    const auto run = [&](size_t i) {
-      if (runs++ % kDriftEvery == 0) profile.time_again();
-      return execute(plans_[i].plan, times[i]);
-    };
-    timings.time(plans_.size(), run, effort, [&](double done) {
+    const auto run = [&](size_t i) { return execute(plans_[i].plan); };
+    const auto times = timings.time_parts(plans_.size(), run, effort, [&](double done) {
       if (progress) progress("running plans", done);
     });
     for (size_t i = 0; i < plans_.size(); ++i)
       for (size_t rank = 0; rank < kRanks; ++rank) plans_[i].ranks[rank].add(times[i][rank]);
+    return timings.drift(calibrated.usual);
   }
 
   std::vector<ValidationPart> parts(const std::string& split) const {
@@ -122,19 +117,15 @@ class PlanValidation {
     }
   }
 
-  // CPU seconds of each rank are added to `times`; returns their sum.
-  double execute(const StepPlan& plan, std::vector<Repeats>& times) const {
-    double sum = 0;
+  // CPU seconds of each rank in its attend ops.
+  std::vector<double> execute(const StepPlan& plan) const {
+    std::vector<double> seconds;
     run_on_threads(kRanks, [&](Communicator& world) {
       const RunRecord record = run_steps({plan}, world, settings_);
       if (world.rank() != 0) return;
-      for (size_t rank = 0; rank < times.size(); ++rank) {
-        const double seconds = record.steps[0].ranks[rank].attend_cpu_seconds;
-        times[rank].runs.push_back({seconds, 0});
-        sum += seconds;
-      }
+      for (const RankUse& rank : record.steps[0].ranks) seconds.push_back(rank.attend_cpu_seconds);
     });
-    return sum;
+    return seconds;
   }
 
   std::vector<Trial> trials_of(size_t pair) const {
@@ -161,13 +152,14 @@ std::vector<ValidationPart> validate_plans(const CpuValidation& options, const L
   kernel_options.max_tokens = std::max<int64_t>(64, std::min(options.window, kLongestWindow));
   kernel_options.budget_seconds = options.budget_seconds * 0.15;
   kernel_options.seed = options.seed;
-  FrozenProfile profile(kernel_options, progress);
+  const KernelProfilePtr profile = calibrate_cpu(kernel_options, progress);
+  TimedKernel kernel(kernel_options, kernel_options.max_tokens);
   PlanValidation validation(options, lengths, profile->model());
-  validation.run(options.budget_seconds * 0.3, profile, progress);
+  const double drift =
+      validation.run(options.budget_seconds * 0.3, kernel, calibrated_reference(*profile), progress);
   std::vector<ValidationPart> parts = validation.parts(fmt::format(
       "profile {} measured first; CPU seconds of each rank in its attend ops, plans of {} run by {} threads",
       profile_hash(*profile), options.lengths, kRanks));
-  const double drift = profile.drift();
   for (ValidationPart& part : parts)
     if (part.unavailable.empty()) add_drift(part, drift);
   return parts;

@@ -31,10 +31,10 @@ double r_squared(const std::vector<double>& predicted, const std::vector<double>
 
 }  // namespace
 
-void Trial::add(const Repeats& repeats) {
-  CP_CHECK(repeats.runs.size() >= 2);
-  measured += repeats.best();
-  for (int parity = 0; parity < 2; ++parity) halves[parity] += repeats.half(parity);
+void Trial::add(const CallTime& time) {
+  CP_CHECK(time.runs >= 2);
+  measured += time.seconds;
+  for (int i = 0; i < 2; ++i) halves[i] += time.halves[i];
 }
 
 double repeat_noise(const std::vector<Trial>& trials) {
@@ -62,14 +62,14 @@ ValidationPart compare_trials(const std::string& name, const std::string& split,
   part.naive = naive_errors(fit, test);
   part.worst = worst_cases(std::move(cases), kWorstShown);
   part.noise = repeat_noise(trials);
-  part.note = fmt::format(
-      "R2 {:.3f}; mean predicted/measured {:.3f}; quickest runs, halves of which differ by {:.1f} %",
-      r_squared(predicted, measured), mean(predicted) / mean(measured), 100 * *part.noise);
+  part.note =
+      fmt::format("R2 {:.3f}; mean predicted/measured {:.3f}; halves of the runs differ by {:.1f} %",
+                  r_squared(predicted, measured), mean(predicted) / mean(measured), 100 * *part.noise);
   return part;
 }
 
 void add_drift(ValidationPart& part, double drift) {
-  part.note += fmt::format("; a call of the calibration took {:+.1f} % when timed again", 100 * drift);
+  part.note += fmt::format("; a reference call took {:+.1f} % against the calibration", 100 * drift);
   part.noise = std::max(part.noise.value_or(0), std::abs(drift));
 }
 

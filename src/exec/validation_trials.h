@@ -14,11 +14,11 @@ struct Trial {
   std::string label;
   NaiveInput naive;
   double predicted = 0;
-  double measured = 0;    // quickest
-  double halves[2] = {};  // quickest of every other run, and of the rest
+  double measured = 0;
+  double halves[2] = {};  // of every other run, and of the rest
 
-  // Adds calls that were run at least twice.
-  void add(const Repeats& repeats);
+  // Adds a call that was run at least twice.
+  void add(const CallTime& time);
 };
 
 // How far measurements differ that should not: over the trials, the median of |one half / the other - 1|. A
@@ -28,8 +28,7 @@ double repeat_noise(const std::vector<Trial>& trials);
 // Predicted against measured. Naive predictors are fitted to every other trial and tested on the rest.
 ValidationPart compare_trials(const std::string& name, const std::string& split, std::vector<Trial>& trials);
 
-// How much the machine changed speed between the calibration and these measurements: a call of the
-// calibration, timed again, over what it took then, minus one.
+// How much slower the core was than in the calibration, as a share of the time a reference call takes.
 void add_drift(ValidationPart& part, double drift);
 
 }  // namespace counterpoise

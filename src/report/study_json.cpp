@@ -75,7 +75,8 @@ ordered_json study_json(const StudyRecord& record) {
                           {"groups", study.measured.repeats}};
   json["timings"] = {{"calls", study.measured.timings},
                      {"runs_taken_again", study.measured.retaken},
-                     {"disturbed", study.measured.disturbed}};
+                     {"disturbed", study.measured.disturbed},
+                     {"drift", study.measured.drift}};
   json["wide"] = study.wide ? ordered_json{{"window", record.config.wide_window},
                                            {"profile", "area"},
                                            {"results", results_json(*study.wide, sync)}}

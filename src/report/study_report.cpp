@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "counterpoise/length_summary.h"
 #include "counterpoise/numbers.h"
 #include "report/simulation_report.h"
@@ -46,6 +48,12 @@ std::string disturbed_part(const Measurements& measured) {
       100 * never);
 }
 
+// Empty where the core is as fast as when it was calibrated.
+std::string drift_part(const Measurements& measured) {
+  if (std::abs(measured.drift) < 0.02) return "";
+  return fmt::format("; a reference call took {:+.0f} % against the calibration", 100 * measured.drift);
+}
+
 std::string profile_line(const StudyRecord& record) {
   const Study& study = record.study;
   std::string line =
@@ -70,7 +78,8 @@ std::string setting_lines(const StudyRecord& record) {
       c.ranks, format_size(c.pack.window), name_of(c.pack.policy),
       c.window_order == WindowOrder::kShuffle ? "shuffled" : "stream", name_of(c.regime),
       format_count(study.simulated.steps), study.measured.cpu, info.kernel, profile_line(record),
-      measured_part(study.measured), format_seconds(study.measured.seconds), disturbed_part(study.measured));
+      measured_part(study.measured), format_seconds(study.measured.seconds),
+      disturbed_part(study.measured) + drift_part(study.measured));
 }
 
 std::string variance_table(const Study& study, WindowOrder order) {

@@ -62,8 +62,8 @@ struct Call {
 
 class Measurer {
  public:
-  Measurer(const Lengths& lengths, const StudyConfig& config, const CallSeconds& price)
-      : config_(config), price_(price), random_(config.simulation.seed, kMeasuredPart - 1) {
+  Measurer(const Lengths& lengths, const StudyConfig& config, const KernelProfile& profile)
+      : config_(config), profile_(profile), random_(config.simulation.seed, kMeasuredPart - 1) {
     const SimulationConfig& simulation = config.simulation;
     const bool fixed = simulation.regime == Regime::kFixed;
     for (const int64_t c : simulation.cp) {
@@ -100,8 +100,10 @@ class Measurer {
     options.backward = config_.backward;
     TimedKernel kernel(options, widest_);
     warm_up(kernel);
-    RepeatedTimings timings(RandomStream(config_.simulation.seed, kMeasuredPart - 2),
-                            [&kernel] { return kernel.run_reference(); });
+    ReferenceTime calibrated;  // of the same kernel only
+    if (calibrated_isa(profile_) == isa_name(kernel.isa())) calibrated = calibrated_reference(profile_);
+    RepeatedTimings timings([&kernel] { return kernel.run_reference(); },
+                            RandomStream(config_.simulation.seed, kMeasuredPart - 2), calibrated.quickest);
     for (int64_t step = 0; step < steps_; step += kBatchSteps) {
       const double spent = wall_seconds() - begin;
       const double per_step = step > 0 ? spent / static_cast<double>(step) : 0;
@@ -117,6 +119,7 @@ class Measurer {
     results_.timings = timings.timings();
     results_.retaken = timings.retaken();
     results_.disturbed = timings.disturbed();
+    results_.drift = timings.drift(calibrated.usual);
     results_.isa = isa_name(kernel.isa());
     results_.cpu = cpu_name();
     summarise_noise();
@@ -126,8 +129,13 @@ class Measurer {
  private:
   static constexpr int64_t kMostSteps = 400;
 
+  double price(const WindowShare& share) const {
+    const double forward = profile_.call_seconds(share.shapes);
+    return config_.backward ? forward + profile_.call_seconds(share.shapes, Direction::kBackward) : forward;
+  }
+
   double priced(const CpWindows& column, int64_t window, int64_t rank) const {
-    return price_(window_share(column.windows[static_cast<size_t>(window)], column.cp, rank, shape_).shapes);
+    return price(window_share(column.windows[static_cast<size_t>(window)], column.cp, rank, shape_));
   }
 
   // Where one batch alone would overrun the budget, only the first groups of each step are measured.
@@ -183,8 +191,8 @@ class Measurer {
     effort.most = kPatience * config_.repeats;
     effort.seconds = seconds;
     const auto run = [&](size_t i) { return run_share(kernel, calls[i].share); };
-    const std::vector<Repeats> times = timings.time(calls.size(), run, effort, progress);
-    for (size_t i = 0; i < calls.size(); ++i) jobs[calls[i].job].seconds.push_back(times[i].best());
+    const std::vector<CallTime> times = timings.time(calls.size(), run, effort, progress);
+    for (size_t i = 0; i < calls.size(); ++i) jobs[calls[i].job].seconds.push_back(times[i].seconds);
   }
 
   WindowShare share_of(const Job& job, int64_t m) const {
@@ -217,7 +225,7 @@ class Measurer {
       const WindowShare share = share_of(job, m);
       const auto slot = static_cast<size_t>(job.group * column.per_group + m);
       result.measured[step][slot] = job.seconds[static_cast<size_t>(m)];
-      result.predicted[step][slot] = price_(share.shapes);
+      result.predicted[step][slot] = price(share);
       result.squares[step][slot] = share.squares;
     }
   }
@@ -248,7 +256,7 @@ class Measurer {
   }
 
   const StudyConfig& config_;
-  const CallSeconds& price_;
+  const KernelProfile& profile_;
   RandomStream random_;
   CostShape shape_;
   std::vector<CpWindows> columns_;
@@ -278,9 +286,9 @@ void add_statistics(Measurements& measurements) {
 }  // namespace
 
 Measurements measure_groups(const Lengths& lengths, const StudyConfig& config, double budget_seconds,
-                            const CallSeconds& price, const Progress& progress) {
+                            const KernelProfile& profile, const Progress& progress) {
   CP_CHECK(config.simulation.cp.front() == 1);
-  Measurements result = Measurer(lengths, config, price).run(budget_seconds, progress);
+  Measurements result = Measurer(lengths, config, profile).run(budget_seconds, progress);
   add_statistics(result);
   return result;
 }

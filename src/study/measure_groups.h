@@ -7,13 +7,11 @@
 
 namespace counterpoise {
 
-using CallSeconds = std::function<double(std::span<const WorkShape>)>;
-
 // Runs the kernel for the groups of as many steps as `budget_seconds` allows (at least two), all CP degrees
 // and groups of a few steps in random order, each call until config.repeats of its runs were undisturbed,
-// four times as many at most, the quickest of which counts (exec/repeated_timings.h). Every eighth group is
-// measured twice, for the repeat noise. Predictions come from `price`, which was frozen before.
+// four times as many at most (exec/repeated_timings.h). Every eighth group is measured twice, for the repeat
+// noise. Predictions come from `profile`, which was frozen before.
 Measurements measure_groups(const Lengths& lengths, const StudyConfig& config, double budget_seconds,
-                            const CallSeconds& price, const Progress& progress);
+                            const KernelProfile& profile, const Progress& progress);
 
 }  // namespace counterpoise

@@ -151,11 +151,7 @@ Study run_study(const Lengths& lengths, const StudyConfig& given, const Progress
 
   // Measure, on steps the simulation did not draw.
   const double left = config.budget_seconds * (config.profile ? 1 : 1 - kCalibrationShare);
-  const CallSeconds price = [&](std::span<const WorkShape> tiles) {
-    const double forward = profile->call_seconds(tiles);
-    return config.backward ? forward + profile->call_seconds(tiles, Direction::kBackward) : forward;
-  };
-  study.measured = measure_groups(lengths, config, left, price, progress);
+  study.measured = measure_groups(lengths, config, left, *profile, progress);
   study.measured.agreement = agreement(study.measured.results);
   CP_CHECK(profile_hash(*study.profile) == study.profile_hash);
 

@@ -13,24 +13,24 @@ struct Core {
 
   double work(double seconds) { return seconds * slowness(now++); }
   RepeatedTimings timings() {
-    return RepeatedTimings(RandomStream(7), [this] { return work(1); });
+    return RepeatedTimings([this] { return work(1); }, RandomStream(7));
   }
   RepeatedTimings::Call call() {
     return [this](size_t i) { return work(10 + static_cast<double>(i)); };
   }
 };
 
-void expect_best(const std::vector<Repeats>& times, double slowness) {
+void expect_times(const std::vector<CallTime>& times, double slowness) {
   for (size_t i = 0; i < times.size(); ++i)
-    EXPECT_DOUBLE_EQ(times[i].best(), slowness * (10 + static_cast<double>(i))) << "call " << i;
+    EXPECT_DOUBLE_EQ(times[i].seconds, slowness * (10 + static_cast<double>(i))) << "call " << i;
 }
 
 TEST(RepeatedTimings, AQuietCoreRunsEveryCallOnce) {
   Core core{.slowness = [](int64_t) { return 1.0; }};
   RepeatedTimings timings = core.timings();
-  const std::vector<Repeats> times = timings.time(50, core.call(), {});
-  expect_best(times, 1);
-  for (const Repeats& repeats : times) EXPECT_EQ(repeats.runs.size(), 1u);
+  const std::vector<CallTime> times = timings.time(50, core.call(), {});
+  expect_times(times, 1);
+  for (const CallTime& time : times) EXPECT_EQ(time.runs, 1);
   EXPECT_EQ(timings.timings(), 50);
   EXPECT_EQ(timings.retaken(), 0);
   EXPECT_EQ(timings.disturbed(), 0);
@@ -39,7 +39,7 @@ TEST(RepeatedTimings, AQuietCoreRunsEveryCallOnce) {
 TEST(RepeatedTimings, SlowSpellsAreSeenByTheReferenceAndRunAgain) {
   Core core{.slowness = [](int64_t now) { return now / 60 % 4 == 3 ? 1.4 : 1.0; }};  // a quarter of it
   RepeatedTimings timings = core.timings();
-  expect_best(timings.time(200, core.call(), {}), 1);
+  expect_times(timings.time(200, core.call(), {}), 1);
   EXPECT_GT(timings.retaken(), 0);
   EXPECT_LT(timings.retaken(), 200);
   EXPECT_EQ(timings.disturbed(), 0);
@@ -48,7 +48,7 @@ TEST(RepeatedTimings, SlowSpellsAreSeenByTheReferenceAndRunAgain) {
 TEST(RepeatedTimings, WhatLooksQuietFromWithinASlowSpellIsSeenLater) {
   Core core{.slowness = [](int64_t now) { return now < 30 ? 1.4 : 1.0; }};  // slow from the start
   RepeatedTimings timings = core.timings();
-  expect_best(timings.time(20, core.call(), {}), 1);
+  expect_times(timings.time(20, core.call(), {}), 1);
   EXPECT_GE(timings.retaken(), 1);
 }
 
@@ -58,9 +58,9 @@ TEST(RepeatedTimings, PatienceEnds) {
   TimingEffort effort;
   effort.least = effort.undisturbed = 2;
   effort.most = 5;
-  const std::vector<Repeats> times = timings.time(30, core.call(), effort);
-  expect_best(times, 1.4);
-  for (const Repeats& repeats : times) EXPECT_EQ(repeats.runs.size(), 5u);
+  const std::vector<CallTime> times = timings.time(30, core.call(), effort);
+  expect_times(times, 1.4);
+  for (const CallTime& time : times) EXPECT_EQ(time.runs, 5);
   EXPECT_EQ(timings.retaken(), 30 * 3);
   EXPECT_EQ(timings.disturbed(), 30);
 }
@@ -72,24 +72,41 @@ TEST(RepeatedTimings, NoiseBelowTheLimitIsLeftAlone) {
   EXPECT_EQ(timings.retaken(), 0);
 }
 
-TEST(RepeatedTimings, WithoutAReferenceOnlyTimeAndTheMostRunsEndIt) {
-  Core core{.slowness = [](int64_t now) { return 1 + 0.1 * static_cast<double>(now % 7); }};
-  RepeatedTimings timings(RandomStream(7));
+TEST(RepeatedTimings, TimeIsTheMedianOfUndisturbedRunsElseTheQuickest) {
+  // The reference takes 1 and the one call 10, 11, 13 ...; the core is loud in the last run.
+  std::vector<double> seconds = {10, 11, 13, 5};
+  size_t run = 0;
+  const auto call = [&](size_t) { return seconds[run++]; };
+  RepeatedTimings timings([&] { return run == 4 ? 1.4 : 1.0; }, RandomStream(7));
   TimingEffort effort;
-  effort.least = 3;
-  effort.most = 4;
-  const std::vector<Repeats> four = timings.time(11, core.call(), effort);
-  for (const Repeats& repeats : four) EXPECT_EQ(repeats.runs.size(), 4u);
-  effort.seconds = 0;
-  const std::vector<Repeats> three = timings.time(11, core.call(), effort);
-  for (const Repeats& repeats : three) EXPECT_EQ(repeats.runs.size(), 3u);
+  effort.least = effort.most = 4;
+  const CallTime time = timings.time(1, call, effort).front();
+  EXPECT_EQ(time.seconds, 11);
+  EXPECT_EQ(time.halves[0], 11.5);
+  EXPECT_EQ(time.halves[1], 11);
+  run = 0;
+  EXPECT_EQ(RepeatedTimings([] { return 1.4; }, RandomStream(7), 1).time(1, call, effort).front().seconds, 5);
 }
 
-TEST(RepeatedTimings, HalvesAreOfEveryOtherRun) {
-  const Repeats repeats{{{5, 0}, {4, 0}, {3, 0}, {9, 0}}};
-  EXPECT_EQ(repeats.half(0), 3);
-  EXPECT_EQ(repeats.half(1), 4);
-  EXPECT_EQ(repeats.best(), 3);
+TEST(RepeatedTimings, TimeEndsItAfterTheLeastRuns) {
+  Core core{.slowness = [](int64_t now) { return now < 2 ? 1.0 : 1.4; }};
+  RepeatedTimings timings = core.timings();
+  TimingEffort effort;
+  effort.least = 3;
+  effort.seconds = 0;
+  for (const CallTime& time : timings.time(11, core.call(), effort)) EXPECT_EQ(time.runs, 3);
+}
+
+TEST(RepeatedTimings, PartsOfACallShareItsRuns) {
+  RepeatedTimings timings([] { return 1.0; }, RandomStream(7));
+  const auto times = timings.time_parts(2,
+                                        [](size_t i) {
+                                          return std::vector<double>{1.0 + static_cast<double>(i), 7};
+                                        },
+                                        {});
+  ASSERT_EQ(times.size(), 2u);
+  EXPECT_EQ(times[1][0].seconds, 2);
+  EXPECT_EQ(times[1][1].seconds, 7);
 }
 
 }  // namespace

@@ -31,27 +31,31 @@ TEST(ValidationVerdict, NoiseExcusesOnlyWhatItMayExplain) {
   EXPECT_NE(validation_text(parts).find("inconclusive: noise 3.0 %"), std::string::npos);
 }
 
-Trial trial_of(const std::vector<double>& times, double predicted) {
+Trial trial_of(double half, double other, double predicted) {
   Trial trial;
   trial.label = "trial";
   trial.naive = {1, 1, 1, 0};
   trial.predicted = predicted;
-  Repeats repeats;
-  for (const double seconds : times) repeats.runs.push_back({seconds, 0});
-  trial.add(repeats);
+  trial.add({half, {half, other}, 4});
   return trial;
 }
 
-TEST(ValidationTrials, NoiseIsWhatHalvesOfTheRepeatsDisagreeBy) {
-  std::vector<Trial> trials = {trial_of({1, 1.1, 1, 1.1}, 1), trial_of({2, 2, 2, 2}, 2),
-                               trial_of({1, 1.2, 1, 1.2}, 1)};
-  EXPECT_DOUBLE_EQ(trials[0].measured, 1);
+TEST(ValidationTrials, NoiseIsWhatHalvesOfTheRunsDisagreeBy) {
+  std::vector<Trial> trials = {trial_of(1, 1.1, 1), trial_of(2, 2, 2), trial_of(1, 1.2, 1)};
   EXPECT_NEAR(repeat_noise(trials), 0.1, 1e-12);  // the middle one of 0, 0.1 and 0.2
   ValidationPart part = compare_trials("part", "split", trials);
   EXPECT_NEAR(part.test.worst, 0, 1e-12);
   EXPECT_NEAR(*part.noise, 0.1, 1e-12);
   add_drift(part, -0.3);
   EXPECT_NEAR(*part.noise, 0.3, 1e-12);
+}
+
+TEST(ValidationTrials, CallsOfAGroupAddUp) {
+  Trial group = trial_of(1, 1.1, 3);
+  group.add({2, {2.2, 2}, 2});
+  EXPECT_EQ(group.measured, 3);
+  EXPECT_DOUBLE_EQ(group.halves[0], 3.2);
+  EXPECT_DOUBLE_EQ(group.halves[1], 3.1);
 }
 
 // Every unmasked pair of the window is in the calls of exactly one rank, whatever the sharder and the scheme.
