@@ -17,16 +17,20 @@ struct Outcome {
   std::string output;  // stdout and stderr, in order
 };
 
-// Runs `counterpoise ARGUMENTS` in a shell, so quoting and redirection are the test's.
-inline Outcome run_counterpoise(const std::string& arguments) {
+inline Outcome run_shell(const std::string& command) {
   Outcome outcome;
-  FILE* pipe = popen(("(" + std::string(COUNTERPOISE_BINARY) + " " + arguments + ") 2>&1").c_str(), "r");
+  FILE* pipe = popen(("(" + command + ") 2>&1").c_str(), "r");
   if (!pipe) return outcome;
   char buffer[4096];
   for (size_t n; (n = fread(buffer, 1, sizeof buffer, pipe)) > 0;) outcome.output.append(buffer, n);
   const int status = pclose(pipe);
   outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return outcome;
+}
+
+// Runs `counterpoise ARGUMENTS` in a shell, so quoting and redirection are the test's.
+inline Outcome run_counterpoise(const std::string& arguments) {
+  return run_shell(COUNTERPOISE_BINARY " " + arguments);
 }
 
 // The JSON document of a run with `--json -`, on stdout alone.
