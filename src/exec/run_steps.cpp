@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "counterpoise/parallel.h"
+#include "kernels/backend.h"
 
 namespace counterpoise {
 namespace {
@@ -116,9 +117,7 @@ RunRecord run_steps(const std::vector<StepPlan>& plans, Communicator& world, con
   record.ranks = world.size();
   record.cores = thread_count(0);
   record.kernel.threads = thread_count(settings.kernel.threads);
-  const std::vector<Isa> isas = available_isas();
-  const Isa isa = settings.kernel.isa == Isa::kAuto ? isas.back() : settings.kernel.isa;
-  record.kernel.isa = isa_of_storage(isa, DType::kFloat32);
+  record.kernel.isa = isa_of_storage(resolve_isa(settings.kernel.isa), DType::kFloat32);
 
   Runner runner(world, settings);
   CheckResult mine;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <fstream>
 
 #include "counterpoise/attention.h"
@@ -78,14 +77,14 @@ std::vector<Isa> available_isas() {
 }
 
 Isa resolve_isa(Isa requested) {
-  const std::vector<Isa> available = available_isas();
-  if (requested == Isa::kAuto) return available.back();
+  if (requested == Isa::kAuto) return available_isas().back();
   if (!backend_of(requested))
     throw_error(ErrorKind::kNotBuilt, "instruction set {} is not in this build; it holds {}",
                 isa_name(requested), names_of(built_isas()));
-  if (std::find(available.begin(), available.end(), requested) == available.end())
-    throw_error(ErrorKind::kInfeasible, "this CPU ({}) lacks instruction set {}; it can run {}", cpu_name(),
-                isa_name(requested), names_of(available));
+  if (!cpu_has(requested))
+    throw_error(ErrorKind::kInfeasible,
+                "this CPU ({}) or its operating system lacks instruction set {}; it can run {}", cpu_name(),
+                isa_name(requested), names_of(available_isas()));
   return requested;
 }
 

@@ -115,5 +115,29 @@ TEST(AttentionTilesAmx, GivesTheBitsOfItsEmulation) {
   });
 }
 
+#if defined(__x86_64__)
+// Which state components of this thread are in use, of XTILECFG and XTILEDATA (XGETBV with ECX = 1).
+uint32_t tile_state_in_use() {
+  uint32_t low, high;
+  asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
+  return low & 3u << 17;
+}
+
+// What is in use is saved whenever threads switch.
+TEST(AttentionTilesAmx, LeavesNoTileInUse) {
+  const TileKernels* amx = tile_kernels_of(TileVariant::kAmx);
+  if (!amx) GTEST_SKIP() << cpu_name() << " cannot run amx";
+  each_problem(7, 3, [&](const Problem& p, const Data& data) {
+    const ForwardResult forward = run_forward(p, data, with_tiles(*amx));
+    EXPECT_EQ(tile_state_in_use(), 0);
+    run_backward(p, data, forward, with_tiles(*amx));
+    EXPECT_EQ(tile_state_in_use(), 0);
+  });
+  amx->configure();
+  EXPECT_NE(tile_state_in_use(), 0);
+  amx->release();
+}
+#endif
+
 }  // namespace
 }  // namespace counterpoise

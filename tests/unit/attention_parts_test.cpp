@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions, views, strips, merging and the choice of an instruction set.
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include "attention_cases.h"
 #include "counterpoise/error.h"
 #include "kernels/backend.h"
@@ -122,6 +127,28 @@ TEST(AttentionParts, ForcedInstructionSetsAreRefusedByName) {
   EXPECT_THROW(parse_isa("mmx"), Error);
   EXPECT_EQ(resolve_isa(Isa::kAuto), available_isas().back());
 }
+
+#if defined(__x86_64__) && defined(__linux__)
+bool process_may_use_tiles() {
+  constexpr int kGetPermissions = 0x1022;  // ARCH_GET_XCOMP_PERM
+  uint64_t permitted = 0;
+  return syscall(SYS_arch_prctl, kGetPermissions, &permitted) == 0 && (permitted >> 18 & 1) != 0;
+}
+
+// The permission forbids small signal stacks for the rest of the process, so only what may use tiles asks.
+TEST(AttentionPartsDeathTest, OtherInstructionSetsAskForNoTiles) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // in a new process, which has not asked yet
+  auto asks_for_tiles = [](Isa isa) {
+    resolve_isa(isa);
+    std::exit(process_may_use_tiles());
+  };
+  EXPECT_EXIT(asks_for_tiles(Isa::kPortable), ::testing::ExitedWithCode(0), "");
+  const std::vector<Isa> available = available_isas();
+  if (std::find(available.begin(), available.end(), Isa::kAmx) == available.end())
+    GTEST_SKIP() << cpu_name() << " cannot run amx";
+  EXPECT_TRUE(process_may_use_tiles());
+}
+#endif
 
 TEST(AttentionParts, AmxComputesBfloat16Alone) {
   EXPECT_EQ(isa_of_storage(Isa::kAmx, DType::kBFloat16), Isa::kAmx);
