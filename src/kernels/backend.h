@@ -28,8 +28,8 @@ struct Backend {
 // Null where the build has no such backend.
 const Backend* backend_of(Isa isa);
 
-// kAuto -> the fastest this CPU runs; otherwise the requested one or an Error. Only kAuto and kAmx ask for the
-// permission to use tiles (amx/cpu.h).
+// kAuto -> the fastest this CPU runs; otherwise the requested one or an Error. Only kAuto and kAmx ask for
+// the permission to use tiles (amx/cpu.h).
 Isa resolve_isa(Isa requested);
 
 }  // namespace counterpoise
