@@ -11,19 +11,15 @@
 #include "counterpoise/execute.h"
 #include "counterpoise/random.h"
 #include "counterpoise/simulate_plan.h"
+#include "two_level_prices.h"
 
 namespace counterpoise {
 namespace {
 
 LinearPriceList price_list() {
-  return {.seconds_per_call = 3e-6,
-          .seconds_per_pair = 1.7e-9,
-          .backward_factor = 2.5,
-          .merge_seconds_per_byte = 1.1e-11,
-          .ranks_per_node = 2,
-          .in_node = {2e-6, 3e10},
-          .between_nodes = {1.3e-5, 4e9},
-          .all_reduce_bytes = 1e6};
+  LinearPriceList list = two_level_prices(2);
+  list.all_reduce_bytes = 1e6;
+  return list;
 }
 
 // The executor on threads, every rank with a clock of its own; `outside` wraps each rank's communicator.

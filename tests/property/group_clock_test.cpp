@@ -15,18 +15,13 @@
 #include "counterpoise/scheme.h"
 #include "counterpoise/shard.h"
 #include "counterpoise/simulate_plan.h"
+#include "two_level_prices.h"
 
 namespace counterpoise {
 namespace {
 
 LinearPriceList price_list() {
-  return {.seconds_per_call = 3e-6,
-          .seconds_per_pair = 1.7e-9,
-          .backward_factor = 2.5,
-          .merge_seconds_per_byte = 1.1e-11,
-          .ranks_per_node = 3,
-          .in_node = {2e-6, 3e10},
-          .between_nodes = {1.3e-5, 4e9}};
+  return two_level_prices(3);
 }
 
 PlanRequest random_request(RandomStream& random, int32_t cp) {
