@@ -24,9 +24,9 @@ struct CalibrationOptions {
 // Measures the attention kernel on a grid of calls and fits a profile to it. The grid packs equal documents
 // of a length from every half octave, few and many, and mixtures of log-uniform lengths, all whole
 // and as zigzag shares for cp = 2 ... 16. Each round runs every call once, in random order; the time of a
-// call is its quickest on the thread's CPU clock, as whoever shares the core only lengthens a run. The grid,
-// its times, fit and 5-fold cross-validated errors, and by how much times from half of the rounds differ from
-// those of the other half, are recorded in info().calibration.
+// call is the median of the runs that found the core as fast as usual, on the thread's CPU clock. The grid,
+// its times, fit and 5-fold cross-validated errors, by how much times from half of the rounds differ from
+// those of the other half, and what a reference call usually took are recorded in info().calibration.
 //   options.dtype other than float32 is converted once, not per call.
 KernelProfilePtr calibrate_cpu(
     const CalibrationOptions& options,
@@ -39,12 +39,9 @@ double cross_validated_error(const KernelProfile& profile, Direction direction =
 // The instruction set that such a profile was measured with; empty where it does not record one.
 std::string calibrated_isa(const KernelProfile& profile);
 
-// Seconds of TimedKernel::run_reference in the calibration; zeros where such a profile does not record them.
-struct ReferenceTime {
-  double quickest = 0;
-  double usual = 0;  // median over the runs that were timed
-};
-ReferenceTime calibrated_reference(const KernelProfile& profile);
+// Seconds that TimedKernel::run_reference usually took in the calibration; 0 where such a profile does not
+// record them.
+double calibrated_reference(const KernelProfile& profile);
 
 // The head shape as the cost model wants it.
 CostShape cost_shape(const HeadShape& heads, DType dtype);

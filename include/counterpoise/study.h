@@ -28,7 +28,7 @@ struct StudyConfig {
   KernelProfilePtr profile;
   double budget_seconds = 60;  // of measuring, calibration included
   int64_t max_measured_steps = 1000;
-  int64_t repeats = 1;  // undisturbed runs of each measured window; the quickest counts
+  int64_t repeats = 1;  // runs of each window with the core as fast as usual; their median counts
 };
 
 // Seconds of the ranks of one CP degree in the measured steps; a group runs its windows one after another
@@ -64,9 +64,9 @@ struct Measurements {
   int64_t steps = 0;
   double repeat_noise_median = 0;  // |second / first - 1| over groups measured twice
   double repeat_noise_p90 = 0;
-  // Calls timed; runs beyond those that a quiet core takes; calls of which others on this core slowed every
-  // run.
-  int64_t timings = 0, retaken = 0, disturbed = 0;
+  // Calls timed; runs beyond those that a core of one's own takes; calls of which no run found the core as
+  // fast as usual.
+  int64_t timings = 0, retaken = 0, unusual = 0;
   // How much longer a reference call usually took than in the calibration, as a share; 0 where not known.
   double drift = 0;
   int64_t repeats = 0;

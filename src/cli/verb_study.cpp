@@ -82,8 +82,7 @@ void add_study_verb(CLI::App& app) {
       ->capture_default_str();
   verb->isa.add_to(*sub);
   sub->add_option("--repeats", verb->config.repeats,
-                  "Runs of each measured group, not counting those that others on this core slowed; the "
-                  "quickest counts")
+                  "Runs of each measured group with the core as fast as usual; their median counts")
       ->type_name("N")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);

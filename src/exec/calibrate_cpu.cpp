@@ -15,7 +15,7 @@
 namespace counterpoise {
 namespace {
 
-constexpr int kLeastRounds = 3, kMostRounds = 60, kUndisturbed = 10, kMixedCalls = 8;
+constexpr int kLeastRounds = 3, kMostRounds = 60, kUsualRuns = 10, kMixedCalls = 8;
 
 // One length from every half octave from 16 up, and the limit. Random ones: round numbers would hide what
 // rows and keys beyond a multiple of the kernel's tile cost.
@@ -128,11 +128,11 @@ class Calibrator {
         {"date", today()},
         {"version", "counterpoise 0.1.0"},
         {"isa", isa_name(kernel_.isa())},
-        {"clock", "CPU time of one thread, median of the runs that nobody disturbed"},
+        {"clock", "CPU time of one thread, median of the runs with the core as fast as usual"},
         {"rounds", rounds_},
         {"noise", noise_},
-        {"disturbed", disturbed_},
-        {"reference_seconds", {{"quickest", reference_.quickest}, {"usual", reference_.usual}}},
+        {"unusual", unusual_},
+        {"reference_seconds", reference_},
         {"seed", options_.seed}};
     DirectionModel forward = fit(Direction::kForward, record["forward"]);
     std::optional<DirectionModel> backward;
@@ -148,7 +148,7 @@ class Calibrator {
     TimingEffort effort;
     effort.least = kLeastRounds;
     effort.most = kMostRounds;
-    effort.undisturbed = kUndisturbed;
+    effort.usual = kUsualRuns;
     effort.seconds = options_.budget_seconds;
     const auto run = [this](size_t i) { return kernel_.run(calls_[i].tiles, calls_[i].direction); };
     const std::vector<CallTime> times = timings.time(calls_.size(), run, effort, [this](double done) {
@@ -161,8 +161,8 @@ class Calibrator {
       rounds_ = std::max(rounds_, times[i].runs);
     }
     noise_ = median_of(differences);
-    disturbed_ = timings.disturbed();
-    reference_ = {timings.quickest_reference(), timings.usual_reference()};
+    unusual_ = timings.unusual();
+    reference_ = timings.usual_reference();
   }
 
   DirectionModel fit(Direction direction, nlohmann::ordered_json& record) const {
@@ -195,9 +195,8 @@ class Calibrator {
   const std::function<void(const std::string&, double)>& progress_;
   TimedKernel kernel_;
   std::vector<Measurement> calls_;
-  int64_t rounds_ = 0, disturbed_ = 0;  // most runs of a call; calls of which others slowed every run
-  double noise_ = 0;
-  ReferenceTime reference_;
+  int64_t rounds_ = 0, unusual_ = 0;  // most runs of a call; calls without a usual run
+  double noise_ = 0, reference_ = 0;
 };
 
 }  // namespace
@@ -215,12 +214,9 @@ std::string calibrated_isa(const KernelProfile& profile) {
   return text.empty() ? "" : nlohmann::json::parse(text).value("isa", "");
 }
 
-ReferenceTime calibrated_reference(const KernelProfile& profile) {
+double calibrated_reference(const KernelProfile& profile) {
   const std::string& text = profile.info().calibration;
-  const auto record = text.empty() ? nlohmann::json::object() : nlohmann::json::parse(text);
-  const auto found = record.find("reference_seconds");
-  if (found == record.end()) return {};
-  return {found->value("quickest", 0.0), found->value("usual", 0.0)};
+  return text.empty() ? 0 : nlohmann::json::parse(text).value("reference_seconds", 0.0);
 }
 
 double cross_validated_error(const KernelProfile& profile, Direction direction) {

@@ -2,40 +2,54 @@
 #include "exec/repeated_timings.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "counterpoise/error.h"
 #include "exec/timing.h"
 
 namespace counterpoise {
+namespace {
+
+constexpr int kFirstReferences = 50;  // before anything is known of what is usual
+
+}  // namespace
 
 double RepeatedTimings::run_reference() {
   const double cold = reference_();
-  const double seconds = std::min(cold, reference_());
-  quickest_ = std::min(quickest_, seconds);
-  return seconds;
+  references_.push_back(std::min(cold, reference_()));
+  return references_.back();
 }
 
-// The reference when the core is quiet, or when patience is out.
-double RepeatedTimings::wait_for_quiet(double reference) {
-  while (!quiet(reference) && waited_ < kPatience * worked_) {
+double RepeatedTimings::usual_reference() const {
+  return median_of(references_);
+}
+
+// From the usual one, as a share of it.
+double RepeatedTimings::distance(double reference) const {
+  return std::abs(reference / usual_ - 1);
+}
+
+double RepeatedTimings::distance(const Run& run) const {
+  return std::max(distance(run.before), distance(run.after));
+}
+
+// The reference when the core is as fast as usual, or when patience is out.
+double RepeatedTimings::wait_for_usual(double reference) {
+  while (distance(reference) > kBand && waited_ < kPatience * worked_) {
     reference = run_reference();
     waited_ += 2 * reference;
   }
   return reference;
 }
 
-int64_t RepeatedTimings::undisturbed(const Runs& runs) const {
-  return std::ranges::count_if(runs, [this](const Run& run) { return quiet(run.reference); });
+int64_t RepeatedTimings::usual_runs(const Runs& runs) const {
+  return std::ranges::count_if(runs, [this](const Run& run) { return distance(run) <= kBand; });
 }
 
 bool RepeatedTimings::settled(const Runs& runs, const TimingEffort& effort) const {
   const auto count = static_cast<int64_t>(runs.size());
   if (count < effort.least) return false;
-  return count >= effort.most || undisturbed(runs) >= effort.undisturbed;
-}
-
-double RepeatedTimings::usual_reference() const {
-  return median_of(references_);
+  return count >= effort.most || usual_runs(runs) >= effort.usual;
 }
 
 // Rounds over the calls that are not settled.
@@ -43,6 +57,7 @@ void RepeatedTimings::run_rounds(std::vector<Runs>& all, const PartedCall& call,
                                  const Progress& progress) {
   const double begin = wall_seconds();
   for (int64_t round = 0;; ++round) {
+    if (given_ == 0) usual_ = usual_reference();
     std::vector<size_t> open;
     for (size_t i = 0; i < all.size(); ++i)
       if (!settled(all[i], effort)) open.push_back(i);
@@ -53,22 +68,25 @@ void RepeatedTimings::run_rounds(std::vector<Runs>& all, const PartedCall& call,
       const double spent = wall_seconds() - begin;
       if (round >= effort.least && spent > effort.seconds) return;
       if (progress) progress(std::min(1.0, spent / effort.seconds));
-      before = wait_for_quiet(before);
+      before = wait_for_usual(before);
       const double start = wall_seconds();
       std::vector<double> seconds = call(i);
       worked_ += wall_seconds() - start;
       const double after = run_reference();
-      references_.push_back(std::max(before, after));
-      all[i].push_back({std::move(seconds), references_.back()});
+      all[i].push_back({std::move(seconds), before, after});
       before = after;
     }
   }
 }
 
 double RepeatedTimings::seconds_of(const Runs& runs, size_t part) const {
-  std::vector<double> quiet_ones, any;
-  for (const Run& run : runs) (quiet(run.reference) ? quiet_ones : any).push_back(run.seconds[part]);
-  return quiet_ones.empty() ? *std::ranges::min_element(any) : median_of(quiet_ones);
+  std::vector<double> usual;
+  for (const Run& run : runs)
+    if (distance(run) <= kBand) usual.push_back(run.seconds[part]);
+  if (!usual.empty()) return median_of(usual);
+  const auto nearest = std::ranges::min_element(
+      runs, [this](const Run& a, const Run& b) { return distance(a) < distance(b); });
+  return nearest->seconds[part];
 }
 
 CallTime RepeatedTimings::call_time(const Runs& runs, size_t part) const {
@@ -84,7 +102,8 @@ CallTime RepeatedTimings::call_time(const Runs& runs, size_t part) const {
 std::vector<std::vector<CallTime>> RepeatedTimings::time_parts(size_t calls, const PartedCall& call,
                                                                const TimingEffort& effort,
                                                                const Progress& progress) {
-  CP_CHECK(effort.least >= 1 && effort.most >= effort.least && effort.undisturbed >= 1);
+  CP_CHECK(effort.least >= 1 && effort.most >= effort.least && effort.usual >= 1);
+  while (references_.size() < kFirstReferences) run_reference();
   std::vector<Runs> all(calls);
   run_rounds(all, call, effort, progress);
   std::vector<std::vector<CallTime>> times(calls);
@@ -93,8 +112,8 @@ std::vector<std::vector<CallTime>> RepeatedTimings::time_parts(size_t calls, con
     for (size_t part = 0; part < runs.front().seconds.size(); ++part)
       times[i].push_back(call_time(runs, part));
     retaken_ +=
-        std::max<int64_t>(0, static_cast<int64_t>(runs.size()) - std::max(effort.least, effort.undisturbed));
-    disturbed_ += undisturbed(runs) == 0 ? 1 : 0;
+        std::max<int64_t>(0, static_cast<int64_t>(runs.size()) - std::max(effort.least, effort.usual));
+    unusual_ += usual_runs(runs) == 0 ? 1 : 0;
   }
   timings_ += static_cast<int64_t>(calls);
   return times;

@@ -17,22 +17,22 @@ struct CallTime {
 };
 
 struct TimingEffort {
-  int64_t least = 1;                                         // runs of every call, however long they take
-  int64_t most = 12;                                         // runs of a call
-  int64_t undisturbed = 1;                                   // runs that settle a call
+  int64_t least = 1;  // runs of every call, however long they take
+  int64_t most = 12;  // runs of a call
+  int64_t usual = 1;  // runs on a core as fast as usual that settle a call
   double seconds = std::numeric_limits<double>::infinity();  // wall clock
 };
 
 // Times many calls on a core that others slow down at times: another machine's hyper-thread takes a third of
-// the speed, for tenths of a second or for minutes, which no clock of our own shows. Rounds over all calls in
+// the speed, for tenths of a second or for hours, which no clock of our own shows. Rounds over all calls in
 // random order, so that repeats of a call lie far apart. A short reference run, always the same work, twice
-// as the first may find cold caches, before and after each run: a run is disturbed where it takes more than
-// kSlower times its quickest so far. Runs wait for a quiet moment, altogether kPatience times as long as they
-// take. A call's time is the median of its undisturbed runs; where there are none, the quickest, as what
-// others do only lengthens a run. Nothing is rescaled. Not thread-safe.
+// as the first may find cold caches, before and after each run tells how fast the core is. A call's time is
+// the median of those of its runs with both references within kBand of the usual one; where there are none,
+// the run that came nearest. Runs wait for such a moment, altogether kPatience times as long as they take.
+// Nothing is rescaled. Not thread-safe.
 class RepeatedTimings {
  public:
-  static constexpr double kSlower = 1.07;
+  static constexpr double kBand = 0.05;
   static constexpr double kPatience = 3;
 
   using Reference = std::function<double()>;                      // seconds of the reference run
@@ -40,11 +40,9 @@ class RepeatedTimings {
   using PartedCall = std::function<std::vector<double>(size_t)>;  // the same of its parts, always as many
   using Progress = std::function<void(double)>;  // told the share of effort.seconds that is used
 
-  // `quickest`: seconds of the reference on the same core undisturbed, where known from before; 0: not known.
-  RepeatedTimings(Reference reference, RandomStream random, double quickest = 0)
-      : reference_(std::move(reference)),
-        random_(random),
-        quickest_(quickest > 0 ? quickest : std::numeric_limits<double>::infinity()) {}
+  // `usual`: seconds that the reference usually takes, where that is given; 0: what it usually takes now.
+  RepeatedTimings(Reference reference, RandomStream random, double usual = 0)
+      : reference_(std::move(reference)), random_(random), given_(usual), usual_(usual) {}
 
   // Of calls 0 ... calls - 1.
   std::vector<CallTime> time(size_t calls, const Call& call, const TimingEffort& effort,
@@ -53,36 +51,37 @@ class RepeatedTimings {
   std::vector<std::vector<CallTime>> time_parts(size_t calls, const PartedCall& call,
                                                 const TimingEffort& effort, const Progress& progress = {});
 
-  int64_t timings() const { return timings_; }             // calls timed
-  int64_t retaken() const { return retaken_; }             // runs beyond those that a quiet core takes
-  int64_t disturbed() const { return disturbed_; }         // calls of which every run was disturbed
-  double quickest_reference() const { return quickest_; }  // seconds
-  double usual_reference() const;                          // median over the runs
-  // How much longer the reference usually took than `calibrated` seconds, as a share; 0 where those are 0.
-  double drift(double calibrated) const { return calibrated > 0 ? usual_reference() / calibrated - 1 : 0; }
+  int64_t timings() const { return timings_; }  // calls timed
+  int64_t retaken() const { return retaken_; }  // runs beyond those that a core of one's own takes
+  int64_t unusual() const { return unusual_; }  // calls of which no run found the core as fast as usual
+  double usual_reference() const;               // seconds, median of all
+  // How much longer the reference usually takes than the given `usual`, as a share; 0 where none was given.
+  double drift() const { return given_ > 0 ? usual_reference() / given_ - 1 : 0; }
 
  private:
   struct Run {
-    std::vector<double> seconds;  // of the parts
-    double reference = 0;         // slower of the reference runs before and after
+    std::vector<double> seconds;   // of the parts
+    double before = 0, after = 0;  // references
   };
   using Runs = std::vector<Run>;
+
+  double run_reference();
+  double distance(double reference) const;
+  double distance(const Run& run) const;
+  double wait_for_usual(double reference);
   void run_rounds(std::vector<Runs>& all, const PartedCall& call, const TimingEffort& effort,
                   const Progress& progress);
-  double run_reference();
-  bool quiet(double reference) const { return reference <= kSlower * quickest_; }
-  double wait_for_quiet(double reference);
   bool settled(const Runs& runs, const TimingEffort& effort) const;
-  int64_t undisturbed(const Runs& runs) const;
+  int64_t usual_runs(const Runs& runs) const;
   double seconds_of(const Runs& runs, size_t part) const;
   CallTime call_time(const Runs& runs, size_t part) const;
 
   Reference reference_;
   RandomStream random_;
-  double quickest_;                 // seconds of the reference
-  std::vector<double> references_;  // of the runs
+  double given_, usual_;            // seconds of the reference
+  std::vector<double> references_;  // all of them
   double waited_ = 0, worked_ = 0;  // seconds
-  int64_t timings_ = 0, retaken_ = 0, disturbed_ = 0;
+  int64_t timings_ = 0, retaken_ = 0, unusual_ = 0;
 };
 
 }  // namespace counterpoise

@@ -17,7 +17,7 @@ namespace counterpoise {
 namespace {
 
 constexpr int64_t kGroups = 24;  // per round and CP degree
-constexpr int64_t kLeastRuns = 2, kMostRuns = 40, kUndisturbedRuns = 3;
+constexpr int64_t kLeastRuns = 2, kMostRuns = 40, kUsualRuns = 3;
 
 using Progress = std::function<void(const std::string&, double)>;
 
@@ -47,7 +47,7 @@ GroupTrial group_trial(WindowStream& stream, int64_t cp, int64_t group, const Co
 
 // Every call of every group of all degrees in random order, again and again within the time. Returns the
 // drift.
-double time_groups(std::vector<std::vector<GroupTrial>>& sets, TimedKernel& kernel, ReferenceTime calibrated,
+double time_groups(std::vector<std::vector<GroupTrial>>& sets, TimedKernel& kernel, double calibrated,
                    double budget, RandomStream random, const Progress& progress) {
   struct Timed {
     GroupTrial* group;
@@ -57,18 +57,18 @@ double time_groups(std::vector<std::vector<GroupTrial>>& sets, TimedKernel& kern
   for (std::vector<GroupTrial>& set : sets)
     for (GroupTrial& one : set)
       for (const TileCall& call : one.calls) calls.push_back({&one, &call});
-  RepeatedTimings timings([&] { return kernel.run_reference(); }, random, calibrated.quickest);
+  RepeatedTimings timings([&] { return kernel.run_reference(); }, random, calibrated);
   TimingEffort effort;
   effort.least = kLeastRuns;
   effort.most = kMostRuns;
-  effort.undisturbed = kUndisturbedRuns;
+  effort.usual = kUsualRuns;
   effort.seconds = budget;
   const auto run = [&](size_t i) { return kernel.run(calls[i].call->tiles, Direction::kForward); };
   const std::vector<CallTime> times = timings.time(calls.size(), run, effort, [&](double done) {
     if (progress) progress("timing groups", done);
   });
   for (size_t i = 0; i < calls.size(); ++i) calls[i].group->trial.add(times[i]);
-  return timings.drift(calibrated.usual);
+  return timings.drift();
 }
 
 std::vector<ValidationPart> validate_groups(const CpuValidation& options, const Lengths& lengths,

@@ -18,7 +18,7 @@ namespace {
 constexpr int32_t kRanks = 4;
 constexpr int64_t kLongestWindow = 1024;
 constexpr int kWindows = 2;
-constexpr int64_t kLeastRuns = 2, kUndisturbedRuns = 3;
+constexpr int64_t kLeastRuns = 2, kUsualRuns = 3;
 const HeadShape kHeads{4, 2, 64, 0, 0};
 
 // One window's plan; a trial per rank that has something to compute.
@@ -64,12 +64,12 @@ class PlanValidation {
   }
 
   // All plans in random order, again and again within the time. Returns the drift.
-  double run(double budget, TimedKernel& kernel, ReferenceTime calibrated,
+  double run(double budget, TimedKernel& kernel, double calibrated,
              const std::function<void(const std::string&, double)>& progress) {
-    RepeatedTimings timings([&] { return kernel.run_reference(); }, random_, calibrated.quickest);
+    RepeatedTimings timings([&] { return kernel.run_reference(); }, random_, calibrated);
     TimingEffort effort;
     effort.least = kLeastRuns;
-    effort.undisturbed = kUndisturbedRuns;
+    effort.usual = kUsualRuns;
     effort.seconds = budget;
     const auto run = [&](size_t i) { return execute(plans_[i].plan); };
     const auto times = timings.time_parts(plans_.size(), run, effort, [&](double done) {
@@ -77,7 +77,7 @@ class PlanValidation {
     });
     for (size_t i = 0; i < plans_.size(); ++i)
       for (size_t rank = 0; rank < kRanks; ++rank) plans_[i].ranks[rank].add(times[i][rank]);
-    return timings.drift(calibrated.usual);
+    return timings.drift();
   }
 
   std::vector<ValidationPart> parts(const std::string& split) const {

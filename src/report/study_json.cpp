@@ -75,7 +75,7 @@ ordered_json study_json(const StudyRecord& record) {
                           {"groups", study.measured.repeats}};
   json["timings"] = {{"calls", study.measured.timings},
                      {"runs_taken_again", study.measured.retaken},
-                     {"disturbed", study.measured.disturbed},
+                     {"unusual", study.measured.unusual},
                      {"drift", study.measured.drift}};
   json["wide"] = study.wide ? ordered_json{{"window", record.config.wide_window},
                                            {"profile", "area"},

@@ -38,13 +38,13 @@ std::string measured_part(const Measurements& measured) {
 }
 
 // Empty on a core of one's own.
-std::string disturbed_part(const Measurements& measured) {
+std::string shared_core_part(const Measurements& measured) {
   const auto calls = static_cast<double>(std::max<int64_t>(1, measured.timings));
   const double again = static_cast<double>(measured.retaken) / calls;
-  const double never = static_cast<double>(measured.disturbed) / calls;
+  const double never = static_cast<double>(measured.unusual) / calls;
   if (again < 0.005 && never < 0.005) return "";
   return fmt::format(
-      "; others slow this core: {:.1f} runs more per call, {:.0f} % of calls never undisturbed", again,
+      "; others slow this core at times: {:.1f} runs more per call, {:.0f} % of calls never as usual", again,
       100 * never);
 }
 
@@ -79,7 +79,7 @@ std::string setting_lines(const StudyRecord& record) {
       c.window_order == WindowOrder::kShuffle ? "shuffled" : "stream", name_of(c.regime),
       format_count(study.simulated.steps), study.measured.cpu, info.kernel, profile_line(record),
       measured_part(study.measured), format_seconds(study.measured.seconds),
-      disturbed_part(study.measured) + drift_part(study.measured));
+      shared_core_part(study.measured) + drift_part(study.measured));
 }
 
 std::string variance_table(const Study& study, WindowOrder order) {

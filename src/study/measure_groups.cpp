@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kMeasuredPart = uint64_t{1} << 48;  // random streams apart from the simulation's
 constexpr int64_t kBatchSteps = 2;
 constexpr uint64_t kRepeatEvery = 8;
-constexpr int64_t kPatience = 4;  // runs made for one undisturbed
+constexpr int64_t kPatience = 4;  // runs made for one on a core as fast as usual
 
 // The windows of the measured steps at one CP degree.
 struct CpWindows {
@@ -100,10 +100,10 @@ class Measurer {
     options.backward = config_.backward;
     TimedKernel kernel(options, widest_);
     warm_up(kernel);
-    ReferenceTime calibrated;  // of the same kernel only
+    double calibrated = 0;  // of the same kernel only
     if (calibrated_isa(profile_) == isa_name(kernel.isa())) calibrated = calibrated_reference(profile_);
     RepeatedTimings timings([&kernel] { return kernel.run_reference(); },
-                            RandomStream(config_.simulation.seed, kMeasuredPart - 2), calibrated.quickest);
+                            RandomStream(config_.simulation.seed, kMeasuredPart - 2), calibrated);
     for (int64_t step = 0; step < steps_; step += kBatchSteps) {
       const double spent = wall_seconds() - begin;
       const double per_step = step > 0 ? spent / static_cast<double>(step) : 0;
@@ -118,8 +118,8 @@ class Measurer {
     results_.seconds = wall_seconds() - begin;
     results_.timings = timings.timings();
     results_.retaken = timings.retaken();
-    results_.disturbed = timings.disturbed();
-    results_.drift = timings.drift(calibrated.usual);
+    results_.unusual = timings.unusual();
+    results_.drift = timings.drift();
     results_.isa = isa_name(kernel.isa());
     results_.cpu = cpu_name();
     summarise_noise();
@@ -187,7 +187,7 @@ class Measurer {
                const RepeatedTimings::Progress& progress) const {
     const std::vector<Call> calls = calls_of(jobs);
     TimingEffort effort;
-    effort.least = effort.undisturbed = config_.repeats;
+    effort.least = effort.usual = config_.repeats;
     effort.most = kPatience * config_.repeats;
     effort.seconds = seconds;
     const auto run = [&](size_t i) { return run_share(kernel, calls[i].share); };
