@@ -34,8 +34,8 @@ double RepeatedTimings::distance(const Run& run) const {
 }
 
 // The reference when the core is as fast as usual, or when patience is out.
-double RepeatedTimings::wait_for_usual(double reference) {
-  while (distance(reference) > kBand && waited_ < kPatience * worked_) {
+double RepeatedTimings::wait_for_usual(double reference, double patience) {
+  while (distance(reference) > kBand && waited_ < patience * worked_) {
     reference = run_reference();
     waited_ += 2 * reference;
   }
@@ -68,7 +68,7 @@ void RepeatedTimings::run_rounds(std::vector<Runs>& all, const PartedCall& call,
       const double spent = wall_seconds() - begin;
       if (round >= effort.least && spent > effort.seconds) return;
       if (progress) progress(std::min(1.0, spent / effort.seconds));
-      before = wait_for_usual(before);
+      before = wait_for_usual(before, effort.patience);
       const double start = wall_seconds();
       std::vector<double> seconds = call(i);
       worked_ += wall_seconds() - start;

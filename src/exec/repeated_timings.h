@@ -17,9 +17,10 @@ struct CallTime {
 };
 
 struct TimingEffort {
-  int64_t least = 1;  // runs of every call, however long they take
-  int64_t most = 12;  // runs of a call
-  int64_t usual = 1;  // runs on a core as fast as usual that settle a call
+  int64_t least = 1;    // runs of every call, however long they take
+  int64_t most = 12;    // runs of a call
+  int64_t usual = 1;    // runs on a core as fast as usual that settle a call
+  double patience = 3;  // time waited over time run, at most
   double seconds = std::numeric_limits<double>::infinity();  // wall clock
 };
 
@@ -28,12 +29,11 @@ struct TimingEffort {
 // random order, so that repeats of a call lie far apart. A short reference run, always the same work, twice
 // as the first may find cold caches, before and after each run tells how fast the core is. A call's time is
 // the median of those of its runs with both references within kBand of the usual one; where there are none,
-// the run that came nearest. Runs wait for such a moment, altogether kPatience times as long as they take.
-// Nothing is rescaled. Not thread-safe.
+// the run that came nearest. Runs wait for such a moment, altogether effort.patience times as long as they
+// take. Nothing is rescaled. Not thread-safe.
 class RepeatedTimings {
  public:
-  static constexpr double kBand = 0.05;
-  static constexpr double kPatience = 3;
+  static constexpr double kBand = 0.04;
 
   using Reference = std::function<double()>;                      // seconds of the reference run
   using Call = std::function<double(size_t)>;                     // runs call i and returns its seconds
@@ -68,7 +68,7 @@ class RepeatedTimings {
   double run_reference();
   double distance(double reference) const;
   double distance(const Run& run) const;
-  double wait_for_usual(double reference);
+  double wait_for_usual(double reference, double patience);
   void run_rounds(std::vector<Runs>& all, const PartedCall& call, const TimingEffort& effort,
                   const Progress& progress);
   bool settled(const Runs& runs, const TimingEffort& effort) const;

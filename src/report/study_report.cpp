@@ -42,10 +42,12 @@ std::string shared_core_part(const Measurements& measured) {
   const auto calls = static_cast<double>(std::max<int64_t>(1, measured.timings));
   const double again = static_cast<double>(measured.retaken) / calls;
   const double never = static_cast<double>(measured.unusual) / calls;
-  if (again < 0.005 && never < 0.005) return "";
-  return fmt::format(
-      "; others slow this core at times: {:.1f} runs more per call, {:.0f} % of calls never as usual", again,
-      100 * never);
+  std::string part;
+  if (again >= 0.005)
+    part += fmt::format("; {:.1f} runs more per call, others slowing this core at times", again);
+  if (never >= 0.005)
+    part += fmt::format("; {:.0f} % of calls found the core slower or faster than usual", 100 * never);
+  return part;
 }
 
 // Empty where the core is as fast as when it was calibrated.

@@ -18,7 +18,6 @@ namespace {
 constexpr uint64_t kMeasuredPart = uint64_t{1} << 48;  // random streams apart from the simulation's
 constexpr int64_t kBatchSteps = 2;
 constexpr uint64_t kRepeatEvery = 8;
-constexpr int64_t kPatience = 4;  // runs made for one on a core as fast as usual
 
 // The windows of the measured steps at one CP degree.
 struct CpWindows {
@@ -188,7 +187,9 @@ class Measurer {
     const std::vector<Call> calls = calls_of(jobs);
     TimingEffort effort;
     effort.least = effort.usual = config_.repeats;
-    effort.most = kPatience * config_.repeats;
+    // Many steps tell more about variance than exact ones; repeats are asked for where times matter.
+    effort.most = config_.repeats == 1 ? 1 : 4 * config_.repeats;
+    effort.patience = config_.repeats == 1 ? 0.5 : 3;
     effort.seconds = seconds;
     const auto run = [&](size_t i) { return run_share(kernel, calls[i].share); };
     const std::vector<CallTime> times = timings.time(calls.size(), run, effort, progress);

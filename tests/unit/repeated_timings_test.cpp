@@ -76,7 +76,7 @@ TEST(RepeatedTimings, PatienceEnds) {
 }
 
 TEST(RepeatedTimings, NoiseWithinTheBandIsLeftAlone) {
-  Core core{.slowness = [](int64_t now) { return 1 + 0.02 * static_cast<double>(now % 4); }};
+  Core core{.slowness = [](int64_t now) { return 1 + 0.01 * static_cast<double>(now % 4); }};
   RepeatedTimings timings = core.timings();
   timings.time(50, core.call(), {});
   EXPECT_EQ(timings.retaken(), 0);
