@@ -44,7 +44,8 @@ struct StudyVerb {
 constexpr const char* kExamples = R"(
 The kernel's profile is measured first, on shapes of its own, and frozen; then the sweep is simulated, and the
 real kernel runs for as many steps as the budget allows. Nothing is rescaled afterwards. Where others slow this
-core (virtual machines), runs are repeated, and fewer steps fit: give more --budget.
+core (virtual machines), runs wait for it to be as fast as usual, with --repeats they are also made again, and fewer
+steps fit: give more --budget.
 
 Examples:
   counterpoise study                                         the default: preset:wlbllm_mix, window 4096, 64 ranks

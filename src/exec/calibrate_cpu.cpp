@@ -123,17 +123,8 @@ class Calibrator {
 
   KernelProfilePtr run() {
     for (const Measurement& call : calls_) kernel_.run(call.tiles, call.direction);  // warm: pages, caches
-    measure();
-    nlohmann::ordered_json record = {
-        {"date", today()},
-        {"version", "counterpoise 0.1.0"},
-        {"isa", isa_name(kernel_.isa())},
-        {"clock", "CPU time of one thread, median of the runs with the core as fast as usual"},
-        {"rounds", rounds_},
-        {"noise", noise_},
-        {"unusual", unusual_},
-        {"reference_seconds", reference_},
-        {"seed", options_.seed}};
+    nlohmann::ordered_json record = {{"date", today()}, {"version", "counterpoise 0.1.0"}};
+    measure(record);
     DirectionModel forward = fit(Direction::kForward, record["forward"]);
     std::optional<DirectionModel> backward;
     if (options_.backward) backward = fit(Direction::kBackward, record["backward"]);
@@ -143,7 +134,7 @@ class Calibrator {
   }
 
  private:
-  void measure() {
+  void measure(nlohmann::ordered_json& record) {
     RepeatedTimings timings([this] { return kernel_.run_reference(); }, RandomStream(options_.seed, 1));
     TimingEffort effort;
     effort.least = kLeastRounds;
@@ -155,14 +146,19 @@ class Calibrator {
       if (progress_) progress_("measuring the kernel", done);
     });
     std::vector<double> differences;
+    int64_t rounds = 0;
     for (size_t i = 0; i < calls_.size(); ++i) {
       calls_[i].seconds = times[i].seconds;
       differences.push_back(std::abs(times[i].halves[1] / times[i].halves[0] - 1));
-      rounds_ = std::max(rounds_, times[i].runs);
+      rounds = std::max(rounds, times[i].runs);
     }
-    noise_ = median_of(differences);
-    unusual_ = timings.unusual();
-    reference_ = timings.usual_reference();
+    record["isa"] = isa_name(kernel_.isa());
+    record["clock"] = "CPU time of one thread, median of the runs with the core as fast as usual";
+    record["rounds"] = rounds;
+    record["noise"] = median_of(differences);
+    record["unusual"] = timings.unusual();  // calls without a usual run
+    record["reference_seconds"] = timings.usual_reference();
+    record["seed"] = options_.seed;
   }
 
   DirectionModel fit(Direction direction, nlohmann::ordered_json& record) const {
@@ -195,9 +191,13 @@ class Calibrator {
   const std::function<void(const std::string&, double)>& progress_;
   TimedKernel kernel_;
   std::vector<Measurement> calls_;
-  int64_t rounds_ = 0, unusual_ = 0;  // most runs of a call; calls without a usual run
-  double noise_ = 0, reference_ = 0;
 };
+
+// Empty where the profile does not come from a calibration.
+nlohmann::json calibration_record(const KernelProfile& profile) {
+  const std::string& text = profile.info().calibration;
+  return text.empty() ? nlohmann::json::object() : nlohmann::json::parse(text);
+}
 
 }  // namespace
 
@@ -210,19 +210,15 @@ KernelProfilePtr calibrate_cpu(const CalibrationOptions& options,
 }
 
 std::string calibrated_isa(const KernelProfile& profile) {
-  const std::string& text = profile.info().calibration;
-  return text.empty() ? "" : nlohmann::json::parse(text).value("isa", "");
+  return calibration_record(profile).value("isa", "");
 }
 
 double calibrated_reference(const KernelProfile& profile) {
-  const std::string& text = profile.info().calibration;
-  return text.empty() ? 0 : nlohmann::json::parse(text).value("reference_seconds", 0.0);
+  return calibration_record(profile).value("reference_seconds", 0.0);
 }
 
 double cross_validated_error(const KernelProfile& profile, Direction direction) {
-  const std::string& text = profile.info().calibration;
-  if (text.empty()) return 0;
-  const auto record = nlohmann::ordered_json::parse(text);
+  const nlohmann::json record = calibration_record(profile);
   const auto found = record.find(direction == Direction::kForward ? "forward" : "backward");
   if (found == record.end() || !found->contains("cross_validated_5_folds")) return 0;
   return (*found)["cross_validated_5_folds"]["median"].get<double>();
