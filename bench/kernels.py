@@ -44,12 +44,12 @@ def isa_of(library, requested, dtype):
 
 
 def peak_rate(library, isa):
-    """Flops per second of a burst. Tiles are warmed first: for a millisecond they run faster than they can keep up."""
+    """Flops per second of a burst, on this thread's clock: the peer's threads may spin beside it. Tiles are warmed first: for a millisecond they run faster than they can keep up."""
     if isa == "amx":
         library.cp_peak(isa.encode(), 300000)
-    begin = time.process_time()
+    begin = time.thread_time()
     flops = library.cp_peak(isa.encode(), 300000)
-    return flops / (time.process_time() - begin)
+    return flops / (time.thread_time() - begin)
 
 
 def document_tiles(lengths, heads):
@@ -90,6 +90,9 @@ class Case:
     def describe(self):
         kind = "backward" if self.backward else "forward"
         return f"{self.name} d{self.dim} {'causal' if self.causal else 'full'} {kind} {self.dtype} x{self.threads}"
+
+
+SAMPLE_FLOPS = 2e9  # of a sample, at least: caches left cold by the others' samples must not decide it
 
 
 def timed(clock, work, repeat=1):
@@ -258,7 +261,7 @@ def measure(library, case, isa, rounds, np, torch):
     parts = [warmed(library, part, isa, np) for part in parts]
     clock = time.process_time if case.threads == 1 else time.perf_counter
     run = "backward" if case.backward else "forward"
-    repeat = max(1, int(5e8 / ours.flops))
+    repeat = math.ceil(SAMPLE_FLOPS / ours.flops)
     samples = {name: [] for name in ["peak", "ours", "parts", *peers]}
     for _ in range(rounds):
         samples["peak"].append(peak_rate(library, isa))

@@ -16,7 +16,11 @@ constexpr int kFirstReferences = 50;  // before anything is known of what is usu
 
 double RepeatedTimings::run_reference() {
   const double cold = reference_();
-  references_.push_back(std::min(cold, reference_()));
+  return std::min(cold, reference_());
+}
+
+double RepeatedTimings::sample_reference() {
+  references_.push_back(run_reference());
   return references_.back();
 }
 
@@ -33,7 +37,8 @@ double RepeatedTimings::distance(const Run& run) const {
   return std::max(distance(run.before), distance(run.after));
 }
 
-// The reference when the core is as fast as usual, or when patience is out.
+// The reference when the core is as fast as usual, or when patience is out. What is seen meanwhile does not
+// count towards what is usual: unusual moments would count in proportion to the patience with them.
 double RepeatedTimings::wait_for_usual(double reference, double patience) {
   while (distance(reference) > kBand && waited_ < patience * worked_) {
     reference = run_reference();
@@ -63,7 +68,7 @@ void RepeatedTimings::run_rounds(std::vector<Runs>& all, const PartedCall& call,
       if (!settled(all[i], effort)) open.push_back(i);
     if (open.empty()) return;
     random_.shuffle(std::span(open));
-    double before = run_reference();
+    double before = sample_reference();
     for (const size_t i : open) {
       const double spent = wall_seconds() - begin;
       if (round >= effort.least && spent > effort.seconds) return;
@@ -72,7 +77,7 @@ void RepeatedTimings::run_rounds(std::vector<Runs>& all, const PartedCall& call,
       const double start = wall_seconds();
       std::vector<double> seconds = call(i);
       worked_ += wall_seconds() - start;
-      const double after = run_reference();
+      const double after = sample_reference();
       all[i].push_back({std::move(seconds), before, after});
       before = after;
     }
@@ -103,7 +108,7 @@ std::vector<std::vector<CallTime>> RepeatedTimings::time_parts(size_t calls, con
                                                                const TimingEffort& effort,
                                                                const Progress& progress) {
   CP_CHECK(effort.least >= 1 && effort.most >= effort.least && effort.usual >= 1);
-  while (references_.size() < kFirstReferences) run_reference();
+  while (references_.size() < kFirstReferences) sample_reference();
   std::vector<Runs> all(calls);
   run_rounds(all, call, effort, progress);
   std::vector<std::vector<CallTime>> times(calls);

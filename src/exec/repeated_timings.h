@@ -54,7 +54,7 @@ class RepeatedTimings {
   int64_t timings() const { return timings_; }  // calls timed
   int64_t retaken() const { return retaken_; }  // runs beyond those that a core of one's own takes
   int64_t unusual() const { return unusual_; }  // calls of which no run found the core as fast as usual
-  double usual_reference() const;               // seconds, median of all
+  double usual_reference() const;               // seconds, median of those beside runs
   // How much longer the reference usually takes than the given `usual`, as a share; 0 where none was given.
   double drift() const { return given_ > 0 ? usual_reference() / given_ - 1 : 0; }
 
@@ -66,6 +66,7 @@ class RepeatedTimings {
   using Runs = std::vector<Run>;
 
   double run_reference();
+  double sample_reference();
   double distance(double reference) const;
   double distance(const Run& run) const;
   double wait_for_usual(double reference, double patience);
@@ -79,7 +80,7 @@ class RepeatedTimings {
   Reference reference_;
   RandomStream random_;
   double given_, usual_;            // seconds of the reference
-  std::vector<double> references_;  // all of them
+  std::vector<double> references_;  // all but those of waiting
   double waited_ = 0, worked_ = 0;  // seconds
   int64_t timings_ = 0, retaken_ = 0, unusual_ = 0;
 };

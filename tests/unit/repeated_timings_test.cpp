@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "exec/timing.h"
+
 namespace counterpoise {
 namespace {
 
@@ -57,6 +59,23 @@ TEST(RepeatedTimings, WhatIsUsualIsLearnt) {
   expect_times(timings.time(20, core.call(), effort), 1);
   EXPECT_EQ(timings.usual_reference(), 1);
   EXPECT_GE(timings.retaken(), 1);
+}
+
+TEST(RepeatedTimings, WhatWaitingSeesIsNotUsual) {
+  size_t calls = 0;
+  const auto reference = [&] { return calls % 4 == 3 ? 1.4e-6 : 1e-6; };  // a slow spell outlasts all waiting
+  const auto call = [&](size_t) {
+    const double begin = wall_seconds();
+    while (wall_seconds() - begin < 2e-4) {  // patience for hundreds of references
+    }
+    ++calls;
+    return 1.0;
+  };
+  RepeatedTimings timings(reference, RandomStream(7));
+  TimingEffort effort;
+  effort.most = 1;
+  timings.time(100, call, effort);
+  EXPECT_EQ(timings.usual_reference(), 1e-6);
 }
 
 TEST(RepeatedTimings, PatienceEnds) {
