@@ -128,6 +128,11 @@ def worst_disagreement(ours, theirs_by_seed):
     return worst
 
 
+def cpu_name():
+    with open("/proc/cpuinfo") as info:
+        return next((line.split(":")[1].strip() for line in info if line.startswith("model name")), "unknown CPU")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", default="build/release/counterpoise")
@@ -141,6 +146,8 @@ def main():
     parser.add_argument("--seeds", type=int, default=12, help="numpy runs (of a tenth of the steps) for the agreement")
     parser.add_argument("--no-timing", action="store_true", help="check the agreement only")
     args = parser.parse_args()
+    if args.seeds < 8:
+        parser.error("--seeds must be at least 8: fewer runs do not tell how far apart chance puts two of them")
     args.lengths = args.lengths or f"{args.data}/lengths/wikipedia_400k.txt"
     table = f"{args.data}/calibration/h100_varlen_causal_forward.psv"
     for needed in (args.lengths, table):
@@ -149,6 +156,7 @@ def main():
             return 77
     lengths = np.loadtxt(args.lengths, dtype=np.int64)
     penalty = read_penalty(table)
+    print(f"{cpu_name()}; counterpoise simulates in portable code, numpy {np.__version__} as it chooses")
 
     if not args.no_timing:
         times = []
