@@ -23,6 +23,7 @@ struct ValidationPart {
   std::string split;  // what was fitted on what and tested on what
   std::string unit = "s";
   std::string unavailable;                // why there is nothing; empty: there is
+  bool summarised = false;                // its rows are rows of another part as well
   ErrorSummary fit, test;                 // errors on the rows that were fitted, and on the others
   std::vector<NaiveError> naive;          // other predictors, fitted and tested on the same rows
   std::vector<ValidationCase> worst;      // of the test rows, worst first
@@ -39,6 +40,9 @@ struct ValidationPart {
   std::optional<double> noise;
 
   double error_of(const ValidationCase& one) const;
+  bool judged() const {
+    return unavailable.empty() && (most_median || most_p90 || most_worst || most_deviation);
+  }
   bool passed() const;
   // Above a threshold, but noise of more than half of it leaves open whether predictions or measurements are
   // to blame.

@@ -96,8 +96,8 @@ std::vector<ValidationPart> validate_groups(const CpuValidation& options, const 
     std::vector<Trial> trials;
     for (GroupTrial& one : sets[i]) trials.push_back(std::move(one.trial));
     parts.push_back(compare_trials(fmt::format("this CPU, groups at cp {}", degrees[i]),
-                                   fmt::format("profile {} measured first on other shapes; group times of {}",
-                                               profile_hash(*profile), options.lengths),
+                                   fmt::format("{} measured first on other shapes; group times of {}",
+                                               profile_sentence(*profile), options.lengths),
                                    trials));
     parts.back().most_median = 0.05;
     add_drift(parts.back(), drift);

@@ -89,15 +89,8 @@ class PlanValidation {
     parts.back().most_median = 0.05;
     for (size_t pair = 0; pair < pairs_.size(); ++pair) {
       const std::string name = "this CPU, " + pairs_[pair].name;
-      std::vector<Trial> trials = trials_of(pair);
-      if (trials.empty()) {
-        ValidationPart& part = parts.emplace_back();
-        part.name = name;
-        part.unavailable = "refused: " + pairs_[pair].refused;
-        continue;
-      }
-      parts.push_back(compare_trials(name, split, trials));
-      parts.back().most_median = 0.10;  // a few ranks of two windows, and small calls
+      parts.push_back(part_of(pair, name, split));
+      parts.back().summarised = true;
     }
     return parts;
   }
@@ -115,6 +108,19 @@ class PlanValidation {
         pairs_.back().refused = error.what();
       }
     }
+  }
+
+  ValidationPart part_of(size_t pair, const std::string& name, const std::string& split) const {
+    std::vector<Trial> trials = trials_of(pair);
+    ValidationPart part;
+    if (trials.empty()) {
+      part.name = name;
+      part.unavailable = "refused: " + pairs_[pair].refused;
+      return part;
+    }
+    part = compare_trials(name, split, trials);
+    part.most_median = 0.10;  // a few ranks of two windows, and small calls
+    return part;
   }
 
   // CPU seconds of each rank in its attend ops.
@@ -158,8 +164,8 @@ std::vector<ValidationPart> validate_plans(const CpuValidation& options, const L
   const double drift =
       validation.run(options.budget_seconds * 0.3, kernel, calibrated_reference(*profile), progress);
   std::vector<ValidationPart> parts = validation.parts(fmt::format(
-      "profile {} measured first; CPU seconds of each rank in its attend ops, plans of {} run by {} threads",
-      profile_hash(*profile), options.lengths, kRanks));
+      "{} measured first; CPU seconds of each rank in its attend ops, plans of {} run by {} threads",
+      profile_sentence(*profile), options.lengths, kRanks));
   for (ValidationPart& part : parts)
     if (part.unavailable.empty()) add_drift(part, drift);
   return parts;

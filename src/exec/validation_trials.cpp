@@ -68,6 +68,11 @@ ValidationPart compare_trials(const std::string& name, const std::string& split,
   return part;
 }
 
+std::string profile_sentence(const Profile& profile) {
+  return fmt::format("profile {} ({}: {})", profile_hash(profile), profile.info().device,
+                     profile.info().kernel);
+}
+
 void add_drift(ValidationPart& part, double drift) {
   part.note += fmt::format("; a reference call took {:+.1f} % against the calibration", 100 * drift);
   part.noise = std::max(part.noise.value_or(0), std::abs(drift));

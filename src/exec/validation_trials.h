@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "counterpoise/cost_model.h"
+#include "counterpoise/profile.h"
 #include "counterpoise/validate.h"
 #include "exec/repeated_timings.h"
 
@@ -27,6 +28,9 @@ double repeat_noise(const std::vector<Trial>& trials);
 
 // Predicted against measured. Naive predictors are fitted to every other trial and tested on the rest.
 ValidationPart compare_trials(const std::string& name, const std::string& split, std::vector<Trial>& trials);
+
+// Which profile of which kernel on which CPU prices the trials.
+std::string profile_sentence(const Profile& profile);
 
 // How much slower the core was than in the calibration, as a share of the time a reference call takes.
 void add_drift(ValidationPart& part, double drift);

@@ -41,7 +41,7 @@ std::string best_naive_cell(const ValidationPart& part) {
 
 std::string verdict_cell(const ValidationPart& part) {
   if (!part.unavailable.empty()) return "not available";
-  if (!part.most_median && !part.most_p90 && !part.most_worst && !part.most_deviation) return "reported";
+  if (!part.judged()) return "reported";
   if (part.inconclusive()) return "inconclusive: noise " + error_cell(*part.noise);
   return part.passed() ? "pass" : "FAIL";
 }
@@ -71,9 +71,6 @@ std::string details(const ValidationPart& part) {
     text +=
         fmt::format("  worst error {:.2f} %; the row furthest from the draw is {:.1f} standard errors off\n",
                     100 * part.test.worst, *part.worst_deviation);
-  for (const NaiveError& naive : part.naive)
-    text += fmt::format("  {} alone: median {}, p90 {}\n", naive.name, error_cell(naive.error.median),
-                        error_cell(naive.error.p90));
   if (!part.worst.empty())
     text += "  worst of the tested rows:\n" + case_lines(part, part.worst, part.worst.size());
   if (!part.anomalies.empty())
@@ -82,6 +79,76 @@ std::string details(const ValidationPart& part) {
                     part.anomalies.size()) +
         case_lines(part, part.anomalies, kAnomaliesShown);
   return text;
+}
+
+// What others predict the same rows with: one table for each family of such predictors.
+class NaiveTables {
+ public:
+  explicit NaiveTables(const std::vector<ValidationPart>& parts) {
+    for (const ValidationPart& part : parts)
+      if (!part.naive.empty() && !part.summarised) family_of(part).add(part);
+  }
+
+  std::string str() const {
+    std::string text;
+    for (const Family& family : families_) text += "\n" + family.str();
+    return text;
+  }
+
+ private:
+  struct Family {
+    std::vector<std::string> names;  // of the predictors, the columns
+    std::vector<const ValidationPart*> parts;
+
+    void add(const ValidationPart& part) {
+      parts.push_back(&part);
+      for (const NaiveError& naive : part.naive)
+        if (std::ranges::find(names, naive.name) == names.end()) names.push_back(naive.name);
+    }
+
+    std::string str() const {
+      std::vector<TextTable::Column> columns = {{"median / p90 error beside others'", Align::kLeft},
+                                                {"ours"}};
+      for (const std::string& name : names) columns.push_back({name});
+      TextTable table(columns);
+      for (const ValidationPart* part : parts) {
+        std::vector<std::string> cells = {part->name, cell(part->test)};
+        for (const std::string& name : names) cells.push_back(cell_of(*part, name));
+        table.add_row(cells);
+      }
+      return table.str();
+    }
+
+    static std::string cell(const ErrorSummary& error) {
+      return fmt::format("{} / {}", error_cell(error.median), error_cell(error.p90));
+    }
+    static std::string cell_of(const ValidationPart& part, const std::string& name) {
+      const auto naive = std::ranges::find(part.naive, name, &NaiveError::name);
+      return naive == part.naive.end() ? "-" : cell(naive->error);
+    }
+  };
+
+  Family& family_of(const ValidationPart& part) {
+    for (Family& family : families_)
+      if (family.names.front() == part.naive.front().name) return family;
+    return families_.emplace_back();
+  }
+
+  std::vector<Family> families_;
+};
+
+std::string found(const std::vector<ValidationPart>& parts) {
+  const auto judged = std::ranges::count_if(parts, &ValidationPart::judged);
+  std::string text = fmt::format(
+      "Found  {} of {} parts hold their thresholds",
+      std::ranges::count_if(parts, [](const ValidationPart& part) { return part.judged() && part.passed(); }),
+      judged);
+  const auto add = [&](const char* what, const std::vector<std::string>& names) {
+    if (!names.empty()) text += fmt::format("; {}: {}", what, fmt::join(names, ", "));
+  };
+  add("above them", failed_parts(parts));
+  add("above them on a machine too noisy to judge", inconclusive_parts(parts));
+  return text + "\n\n";
 }
 
 Json error_object(const ErrorSummary& error) {
@@ -140,9 +207,9 @@ std::string validation_text(const std::vector<ValidationPart>& parts) {
                    there ? error_cell(part.test.median) : "-", there ? error_cell(part.test.p90) : "-",
                    there ? best_naive_cell(part) : "-", there ? threshold_cell(part) : "-",
                    verdict_cell(part)});
-    text += details(part);
+    if (!part.summarised || (part.judged() && !part.passed())) text += details(part);
   }
-  return table.str() + text;
+  return found(parts) + table.str() + NaiveTables(parts).str() + text;
 }
 
 nlohmann::ordered_json validation_json(const std::vector<ValidationPart>& parts) {

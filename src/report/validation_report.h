@@ -8,7 +8,8 @@
 
 namespace counterpoise {
 
-// One table of all parts, then per part its split, worst cases and anomalies.
+// What was found; one table of all parts; the errors of other predictors beside ours; then per part its
+// split, worst cases and anomalies, of summarised parts where they fail.
 std::string validation_text(const std::vector<ValidationPart>& parts);
 // The body of schema counterpoise/validate: passed, parts[].
 nlohmann::ordered_json validation_json(const std::vector<ValidationPart>& parts);

@@ -31,6 +31,24 @@ TEST(ValidationVerdict, NoiseExcusesOnlyWhatItMayExplain) {
   EXPECT_NE(validation_text(parts).find("inconclusive: noise 3.0 %"), std::string::npos);
 }
 
+TEST(ValidationReport, SaysWhatWasFoundAndWhatOthersPredict) {
+  std::vector<ValidationPart> parts = {part_with(0.04, {}), part_with(0.03, {}), part_with(0.06, {}),
+                                       part_with(0.02, {})};
+  parts[0].naive = {{"constant", {10, 0.3, 0.4, 0.5}}, {"sum L^2", {10, 0.2, 0.25, 0.5}}};
+  parts[1].naive = {{"constant", {10, 0.1, 0.2, 0.5}}, {"interpolation", {10, 0.07, 0.08, 0.5}}};
+  for (size_t i = 1; i < 4; ++i) parts[i].summarised = i > 1;
+  for (ValidationPart& part : parts) part.split = "split of " + part.name;
+  const std::string text = validation_text(parts);
+  EXPECT_EQ(text.find("Found  3 of 4 parts hold their thresholds; above them: 0.06 with 0\n"), 0u) << text;
+  EXPECT_NE(text.find("4.0 % / 4.0 %  30.0 % / 40.0 %  20.0 % / 25.0 %              -"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("3.0 % / 3.0 %  10.0 % / 20.0 %                -  7.0 % / 8.0 %"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("split of 0.04"), std::string::npos);
+  EXPECT_NE(text.find("split of 0.06"), std::string::npos) << "summarised, but failed";
+  EXPECT_EQ(text.find("split of 0.02"), std::string::npos) << "summarised";
+}
+
 Trial trial_of(double half, double other, double predicted) {
   Trial trial;
   trial.label = "trial";
