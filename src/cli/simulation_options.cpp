@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/simulation_options.h"
 
+#include <fmt/format.h>
+
 #include "counterpoise/numbers.h"
+#include "counterpoise/profile.h"
 
 namespace counterpoise {
 
@@ -34,7 +37,9 @@ void SimulationOptions::add_windows_to(CLI::App& verb) {
   add_text_option(verb, "--regime", regime,
                   "fixed: the same windows at every CP; grow: one window of CP x --window tokens per group")
       ->type_name("REGIME");
-  add_text_option(verb, "--profile", profile, "What attention costs: area, h100-fa3, or a profile file")
+  add_text_option(
+      verb, "--profile", profile,
+      fmt::format("What attention costs: {}, or a profile file", fmt::join(profile_names(), ", ")))
       ->type_name("NAME|FILE");
   verb.add_option("--seed", seed, "Seed of everything random")->capture_default_str();
   verb.add_option("--threads", threads, "Threads (0: all cores); the numbers are the same for any value")
