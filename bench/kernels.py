@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Times the attention kernels against the multiply-add peak of this core and against torch.
+"""Times the attention kernels against the multiply-add peak of this core, torch and (forward) ggml.
 
-One process; every round runs peak, ours, torch in turn, so that a busy neighbour slows all three alike. Ratios are
+One process; every round runs peak, ours and the peers in turn, so that a busy neighbour slows all alike. Ratios are
 taken from best-of-N on process CPU time (wall time with more than one thread); the median of the paired ratios
-stands beside. Every timed result is checked against float64 attention in the same run. A packed batch also stands
+stands beside. Every timed output is checked against float64 attention in the same run. A packed batch also stands
 beside its documents one by one (the dense rate weighted by area), a share of a document beside the whole, and several
 threads beside one.
 """
@@ -15,6 +15,8 @@ import os
 import random
 import sys
 import time
+
+import kernels_peers
 
 I64, F32P, PTR = ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p
 
@@ -159,90 +161,29 @@ def reference(case, wide, np, head, rows):
     return results
 
 
-def check(case, ours, np):
-    """Largest error of out (and dq) over sampled rows, relative to the largest magnitude."""
+def sampled_reference(case, wide, np):
+    """float64 out and dq of sampled rows: {(row, head): (out, dq)}."""
     rows = sorted({t[6] + random.randrange(t[1] - t[0]) for t in random.sample(case.tiles, min(6, len(case.tiles)))} |
                   {random.randrange(case.tokens) for _ in range(6)})
-    error = 0
-    for head in {0, case.heads - 1}:
-        for row, (out, dq) in reference(case, ours.wide, np, head, rows).items():
-            pairs = [(ours.output("out", np)[row, head], out)]
-            if case.backward:
-                pairs.append((ours.arrays["dq"][row, head], dq))
-            for actual, expected in pairs:
-                error = max(error, float(np.abs(actual - expected).max() / max(1e-3, np.abs(expected).max())))
-    limit = 2e-2 if case.dtype == "bfloat16" else 2e-5
-    return error, error <= limit
+    return {(row, head): results for head in {0, case.heads - 1}
+            for row, results in reference(case, wide, np, head, rows).items()}
 
 
-class Torch:
-    """torch's scaled_dot_product_attention; several documents one after another."""
-
-    def __init__(self, torch, case, ours):
-        self.torch, self.case = torch, case
-        dtype = torch.bfloat16 if case.dtype == "bfloat16" else torch.float32
-        tensor = lambda n: torch.from_numpy(ours.wide[n]).to(dtype)
-        self.documents = []
-        for q0, q1, k0, k1, _, _, q_row, kv_row in case.tiles:
-            if (q0, q1, q_row) != (k0, k1, kv_row):
-                raise ValueError("torch has no tiles")
-            part = slice(q_row, q_row + q1 - q0)
-            q, k, v, dout = (tensor(n)[part].transpose(0, 1).unsqueeze(0).contiguous() for n in ("q", "k", "v", "dout"))
-            for t in (q, k, v):
-                t.requires_grad_(case.backward)
-            self.documents.append((q, k, v, dout))
-
-    def attend(self, q, k, v):
-        return self.torch.nn.functional.scaled_dot_product_attention(
-            q, k, v, is_causal=self.case.causal, enable_gqa=self.case.heads != self.case.kv_heads)
-
-    def forward(self):
-        with self.torch.no_grad():
-            for q, k, v, _ in self.documents:
-                self.attend(q, k, v)
-
-    def prepare_backward(self):
-        self.outputs = [self.attend(q, k, v) for q, k, v, _ in self.documents]
-
-    def backward(self):
-        for out, (q, k, v, dout) in zip(self.outputs, self.documents):
-            self.torch.autograd.grad(out, (q, k, v), dout, retain_graph=True)
+def largest_error(expected, np, *actual):
+    """Of out (and dq) over the sampled rows, relative to the largest magnitude; NaN where there is one."""
+    return float(np.max([np.abs(a[at] - e).max() / max(1e-3, np.abs(e).max())
+                         for at, tensors in expected.items() for a, e in zip(actual, tensors)]))
 
 
-class MaskedTorch(Torch):
-    """Several documents as one batch under a mask: all pairs of the batch are computed."""
-    LIMIT = 16384  # tokens: the mask is quadratic
-
-    def __init__(self, torch, case, ours):
-        super().__init__(torch, case, ours)
-        tokens = sum(t[1] for t in case.tiles)
-        document = torch.repeat_interleave(torch.arange(len(case.tiles)), torch.tensor([t[1] for t in case.tiles]))
-        self.mask = document[:, None] == document[None, :]
-        if case.causal:
-            self.mask &= torch.ones(tokens, tokens, dtype=torch.bool).tril()
-        self.documents = [[torch.cat([d[i].detach() for d in self.documents], dim=2) for i in range(4)]]
-        for t in self.documents[0][:3]:
-            t.requires_grad_(case.backward)
-
-    def attend(self, q, k, v):
-        return self.torch.nn.functional.scaled_dot_product_attention(
-            q, k, v, attn_mask=self.mask, enable_gqa=self.case.heads != self.case.kv_heads)
+def error_limit(case):
+    return 2e-2 if case.dtype == "bfloat16" else 2e-5
 
 
-def peers_of(torch, case, ours):
-    """Name and torch, ready to be timed; none for tiles that are no whole documents."""
-    if torch is None or any(t[:2] != t[2:4] or t[6] != t[7] for t in case.tiles):
-        return {}
-    torch.set_num_threads(case.threads)
-    peers = {"torch": Torch(torch, case, ours)}
-    if len(case.tiles) > 1 and case.tokens <= MaskedTorch.LIMIT:
-        peers["torch, masked"] = MaskedTorch(torch, case, ours)
-    for peer in peers.values():
-        peer.forward()
-        if case.backward:
-            peer.prepare_backward()
-            peer.backward()
-    return peers
+def right_and_wrong(peers, expected, limit, np):
+    """The peers whose output is right, and the errors of the others: those are not timed."""
+    errors = {name: largest_error(expected, np, peer.output()) for name, peer in peers.items()}
+    right = {name: peer for name, peer in peers.items() if errors[name] <= limit}
+    return right, {name: error for name, error in errors.items() if name not in right}
 
 
 def warmed(library, case, isa, np):
@@ -253,10 +194,25 @@ def warmed(library, case, isa, np):
     return ours
 
 
-def measure(library, case, isa, rounds, np, torch):
+def median(values):
+    return sorted(values)[len(values) // 2] if values else None
+
+
+def against(samples, family):
+    """The peer of this family ("torch", "torch, masked") with the best sample, its rate, and our ratios to it."""
+    names = [name for name in samples if name.split(",")[0] == family]
+    name = max(names, key=lambda name: max(samples[name]), default=None)
+    best = max(samples[name]) if name else None
+    return {family: name, f"{family}_gflops": best / 1e9 if name else None,
+            f"times_{family}": max(samples["ours"]) / best if name else None,
+            f"times_{family}_median": median([o / p for o, p in zip(samples["ours"], samples.get(name, []))])}
+
+
+def measure(library, case, isa, rounds, np, torch, ggml):
     ours = warmed(library, case, isa, np)
-    error, ok = check(case, ours, np)
-    peers = peers_of(torch, case, ours)
+    expected = sampled_reference(case, ours.wide, np)
+    error = largest_error(expected, np, ours.output("out", np), *([ours.arrays["dq"]] if case.backward else []))
+    peers, wrong = right_and_wrong(kernels_peers.peers_of(torch, ggml, case, ours, np), expected, error_limit(case), np)
     parts, beside = case.beside()
     parts = [warmed(library, part, isa, np) for part in parts]
     clock = time.process_time if case.threads == 1 else time.perf_counter
@@ -271,9 +227,7 @@ def measure(library, case, isa, rounds, np, torch):
         for name, peer in peers.items():
             samples[name].append(ours.flops / timed(clock, getattr(peer, run), repeat))
     peak = max(samples["peak"]) * case.threads
-    best, fastest = max(samples["ours"]), max(peers, key=lambda name: max(samples[name]), default=None)
-    peer = samples[fastest] if fastest else []
-    median = lambda values: sorted(values)[len(values) // 2] if values else None
+    best = max(samples["ours"])
     part_rate = lambda seconds: sum(part.flops for part in parts) / sum(seconds)
     return {
         "case": case.name, "head_dim": case.dim, "heads": case.heads, "kv_heads": case.kv_heads,
@@ -281,13 +235,11 @@ def measure(library, case, isa, rounds, np, torch):
         "dtype": case.dtype, "isa": isa, "threads": case.threads, "rounds": rounds, "peak_gflops": peak / 1e9,
         "gflops": best / 1e9, "of_peak": best / peak,
         "of_peak_median": median([o / p / case.threads for o, p in zip(samples["ours"], samples["peak"])]),
-        "torch": fastest, "torch_gflops": max(peer) / 1e9 if peer else None,
-        "times_torch": best / max(peer) if peer else None,
-        "times_torch_median": median([o / t for o, t in zip(samples["ours"], peer)]),
+        **against(samples, "torch"), **against(samples, "ggml"), "wrong_peers": wrong,
         "beside": beside,
         "of_beside": best / part_rate([min(s) for s in zip(*samples["parts"])]) if parts else None,
         "of_beside_median": median([o / part_rate(s) for o, s in zip(samples["ours"], samples["parts"])]),
-        "error": error, "correct": ok,
+        "error": error, "correct": error <= error_limit(case),
     }
 
 
@@ -356,7 +308,30 @@ def lengths_from(text):
 
 def beside_text(row):
     text = f"  {row['of_beside']:.2f} {row['beside']}, median {row['of_beside_median']:.2f}" if row["beside"] else ""
-    return text + ("; torch masked" if row["torch"] == "torch, masked" else "")
+    text += "".join(f"; {row[family].replace(',', '')}" for family in ("torch", "ggml") if "," in (row[family] or ""))
+    return text + "".join(f"; {name} WRONG by {error:.1e}" for name, error in row["wrong_peers"].items())
+
+
+def head_text(head):
+    text = f"{head['cpu']}, {head['isa']}; torch {head['torch']} ({head['torch_isa']})"
+    if not head["ggml"]:
+        return text + "; ggml None"
+    wider = "avx512" in head["ggml_isa"] and not {"avx512", "amx"} & set(head["isa"].split(", "))
+    return (f"{text}; ggml {head['ggml']} (built for {' '.join(head['ggml_isa'])}"
+            f"{', and not held to the set of the others' if wider else ''})")
+
+
+COLUMNS = (f"{'case':50} {'GF/s':>7} {'of peak':>8} {'median':>7} {'torch':>7} {'x torch':>8} {'median':>7} "
+           f"{'ggml':>7} {'x ggml':>7} {'error':>8}  beside")
+
+
+def row_text(case, row):
+    number = lambda value, text: f"{'-' if value is None else format(value, text):>{text.split('.')[0]}}"
+    return (f"{case.describe():50} {row['gflops']:7.1f} {row['of_peak']:8.1%} {row['of_peak_median']:7.1%} "
+            f"{number(row['torch_gflops'], '7.1f')} {number(row['times_torch'], '8.2f')} "
+            f"{number(row['times_torch_median'], '7.2f')} {number(row['ggml_gflops'], '7.1f')} "
+            f"{number(row['times_ggml'], '7.2f')} "
+            f"{row['error']:8.1e}{'' if row['correct'] else ' WRONG'}{beside_text(row)}")
 
 
 def write_json(name, result):
@@ -387,6 +362,7 @@ def main():
                         help="where the time of a run on one thread goes: its parts, each at its least, and what "
                              "each loses against the peak")
     parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--no-ggml", action="store_true")
     parser.add_argument("--json", help="write the results to this file, - for stdout")
     args = parser.parse_args()
 
@@ -395,11 +371,8 @@ def main():
     isa = ", ".join(sorted(set(isas.values())))
     if args.account and "amx" in isas.values():
         sys.exit("bench/kernels: --account knows the parts of the vector kernels only; choose --isa avx512")
-    # The peer is held to the same instruction set; torch reads both when it starts.
     if not {"avx512", "amx"} & set(isas.values()):
-        os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
-        os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX2")
-        os.environ.setdefault("MKL_ENABLE_INSTRUCTIONS", "AVX2")
+        kernels_peers.hold_torch_to_avx2()
     try:
         import numpy as np
     except ImportError:
@@ -407,11 +380,14 @@ def main():
     torch = None
     if not args.no_torch and not args.account:
         import torch
+    ggml = None if args.no_ggml or args.account else kernels_peers.import_ggml(library)
     head = {"schema": "counterpoise/bench_kernels", "version": 1, "cpu": library.cp_cpu().decode(), "isa": isa,
             "torch": torch.__version__ if torch else None,
-            "torch_isa": torch.backends.cpu.get_cpu_capability() if torch else None}
+            "torch_isa": torch.backends.cpu.get_cpu_capability() if torch else None,
+            "ggml": ggml.ggml_version().decode() if ggml else None,
+            "ggml_isa": kernels_peers.ggml_features(ggml) if ggml else None}
     table = sys.stderr if args.json == "-" else sys.stdout
-    print(f"{head['cpu']}, {isa}; torch {head['torch']} ({head['torch_isa']})", file=table)
+    print(head_text(head), file=table)
     if args.account:
         accounts = []
         for case in cases_of(args):
@@ -422,16 +398,11 @@ def main():
             accounts.append({"case": case.describe(), "peak_gflops": peak / 1e9, "seconds": whole,
                              "parts": [{"part": n, "seconds": s, "flops": f} for n, s, f in parts]})
         return write_json(args.json, head | {"accounts": accounts})
-    print(f"{'case':50} {'GF/s':>7} {'of peak':>8} {'median':>7} {'torch':>7} {'x torch':>8} {'median':>7} {'error':>8}  beside",
-          file=table)
+    print(COLUMNS, file=table)
     rows = []
     for case in cases_of(args):
-        row = measure(library, case, isas[case.dtype], args.rounds, np, torch)
-        rows.append(row)
-        peer = (f"{row['torch_gflops']:7.1f} {row['times_torch']:8.2f} {row['times_torch_median']:7.2f}"
-                if row["torch_gflops"] else f"{'-':>7} {'-':>8} {'-':>7}")
-        print(f"{case.describe():50} {row['gflops']:7.1f} {row['of_peak']:8.1%} {row['of_peak_median']:7.1%} {peer} "
-              f"{row['error']:8.1e}{'' if row['correct'] else ' WRONG'}{beside_text(row)}", file=table, flush=True)
+        rows.append(measure(library, case, isas[case.dtype], args.rounds, np, torch, ggml))
+        print(row_text(case, rows[-1]), file=table, flush=True)
     write_json(args.json, head | {"results": rows})
     if not all(row["correct"] for row in rows):
         sys.exit(1)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A C interface of the kernels for bench/kernels.py, so that they and their peer are timed in one process.
+// A C interface of the kernels for bench/kernels.py, so that they and their peers are timed in one process.
 #include <cstring>
 #include <exception>
 #include <string>
