@@ -94,6 +94,7 @@ class Case:
         return f"{self.name} d{self.dim} {'causal' if self.causal else 'full'} {kind} {self.dtype} x{self.threads}"
 
 
+TILE_ISAS = {"avx512_bf16", "amx"}  # products of bfloat16 tiles
 SAMPLE_FLOPS = 2e9  # of a sample, at least: caches left cold by the others' samples must not decide it
 
 
@@ -369,9 +370,9 @@ def main():
     library = load(args.library)
     isas = {dtype: isa_of(library, args.isa, dtype) for dtype in args.dtype}
     isa = ", ".join(sorted(set(isas.values())))
-    if args.account and "amx" in isas.values():
+    if args.account and TILE_ISAS & set(isas.values()):
         sys.exit("bench/kernels: --account knows the parts of the vector kernels only; choose --isa avx512")
-    if not {"avx512", "amx"} & set(isas.values()):
+    if not {"avx512", *TILE_ISAS} & set(isas.values()):
         kernels_peers.hold_torch_to_avx2()
     try:
         import numpy as np
@@ -391,8 +392,6 @@ def main():
     if args.account:
         accounts = []
         for case in cases_of(args):
-            if isas[case.dtype] == "amx":
-                sys.exit("bench/kernels: --account is for the float32 kernels; add --isa avx512")
             peak, whole, parts = account(library, case, isas[case.dtype], args.rounds, np)
             print_account(case, peak, whole, parts, table)
             accounts.append({"case": case.describe(), "peak_gflops": peak / 1e9, "seconds": whole,

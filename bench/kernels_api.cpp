@@ -105,6 +105,7 @@ const char* cp_isa(const char* requested, int64_t dtype) {
 // Flops of a burst of register-only multiply-adds of this set's vectors or tiles.
 double cp_peak(const char* isa, int64_t rounds) {
   if (std::strcmp(isa, "amx") == 0) return bench::tile_peak_amx(rounds);
+  if (std::strcmp(isa, "avx512_bf16") == 0) return bench::dot_peak_avx512_bf16(rounds);
   return std::strcmp(isa, "avx512") == 0 ? bench::fma_peak_avx512(rounds) : bench::fma_peak_avx2(rounds);
 }
 

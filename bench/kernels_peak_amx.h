@@ -4,7 +4,7 @@
 
 #include "kernels/dtype.h"
 #if defined(__x86_64__)
-#include "kernels/amx/tiles_amx.h"
+#include "kernels/tiles/tiles_amx.h"
 #endif
 
 // The multiply-add peak of one core's bfloat16 tiles, from tile registers alone. Random operands: on zeros

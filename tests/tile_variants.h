@@ -1,49 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "attention_cases.h"
-#include "kernels/amx/backward_driver.h"
-#include "kernels/amx/cpu.h"
-#include "kernels/amx/forward_driver.h"
 #include "kernels/backend.h"
+#include "kernels/tiles/backward_driver.h"
+#include "kernels/tiles/cpu.h"
+#include "kernels/tiles/forward_driver.h"
 
-// The bfloat16 kernels on every tile machine there is: AMX itself, and emulated ones that run anywhere.
+// The bfloat16 kernels on every tile machine there is: AMX and AVX512_BF16 themselves, and emulated ones that
+// run anywhere.
 namespace counterpoise {
 #if defined(__x86_64__)
-extern const TileKernels kTilesAmx;
+extern const TileKernels kTilesAmx, kTilesDot;
 #endif
 }  // namespace counterpoise
 
 namespace counterpoise::testing_attention {
 
-extern const TileKernels kEmulatedPortable;
+extern const TileKernels kEmulatedPortable, kEmulatedDotPortable;
 #if defined(__x86_64__)
-extern const TileKernels kEmulatedAvx512;
+extern const TileKernels kEmulatedAvx512, kEmulatedDotAvx512;
 #endif
 
-enum class TileVariant { kPortable, kAvx512, kAmx };
-inline constexpr TileVariant kTileVariants[] = {TileVariant::kPortable, TileVariant::kAvx512,
-                                                TileVariant::kAmx};
+struct TileVariant {
+  const char* name;
+  const TileKernels* kernels;
+  Isa needs;  // of the CPU
+};
+inline const TileVariant kTileVariants[] = {
+    {"emulated_portable", &kEmulatedPortable, Isa::kPortable},
+    {"emulated_dot_portable", &kEmulatedDotPortable, Isa::kPortable},
+#if defined(__x86_64__)
+    {"emulated_avx512", &kEmulatedAvx512, Isa::kAvx512},
+    {"emulated_dot_avx512", &kEmulatedDotAvx512, Isa::kAvx512},
+    {"avx512_bf16", &kTilesDot, Isa::kAvx512Bf16},
+    {"amx", &kTilesAmx, Isa::kAmx},
+#endif
+};
 
-inline std::string tile_variant_name(TileVariant variant) {
-  return variant == TileVariant::kAmx      ? "amx"
-         : variant == TileVariant::kAvx512 ? "emulated_avx512"
-                                           : "emulated_portable";
-}
-
-inline void PrintTo(TileVariant variant, std::ostream* out) {
-  *out << tile_variant_name(variant);
+inline void PrintTo(const TileVariant& variant, std::ostream* out) {
+  *out << variant.name;
 }
 
 // Null where this CPU cannot run it.
-inline const TileKernels* tile_kernels_of(TileVariant variant) {
-  if (variant == TileVariant::kPortable) return &kEmulatedPortable;
-#if defined(__x86_64__)
+inline const TileKernels* tile_kernels_of(const TileVariant& variant) {
   const std::vector<Isa> available = available_isas();
-  auto has = [&](Isa isa) { return std::find(available.begin(), available.end(), isa) != available.end(); };
-  if (variant == TileVariant::kAvx512 && has(Isa::kAvx512)) return &kEmulatedAvx512;
-  if (variant == TileVariant::kAmx && has(Isa::kAmx)) return &kTilesAmx;
-#endif
-  return nullptr;
+  return std::ranges::find(available, variant.needs) == available.end() ? nullptr : variant.kernels;
+}
+
+inline const TileKernels* tile_kernels_of(std::string_view name) {
+  const auto variant = std::ranges::find(kTileVariants, name, &TileVariant::name);
+  return variant == std::end(kTileVariants) ? nullptr : tile_kernels_of(*variant);
 }
 
 inline AttentionProblem resolved_problem(const Problem& p, int threads, bool accumulate = false) {

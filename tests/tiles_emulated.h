@@ -2,11 +2,27 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels/tiles/row_sums.h"
+
 // A tile machine in plain code, so that the bfloat16 kernels run, and are tested, on CPUs without one. A
 // template per vector type: files compiled for different CPUs must not share its functions.
 namespace counterpoise::testing_attention {
 
-template <class V>
+// Which instruction multiplies, and so in which order products are summed.
+enum class Multiplier { kTdpbf16ps, kVdpbf16ps };
+
+template <Multiplier kMultiplier>
+struct RowSumOf {
+  template <class V>
+  using Type = EvenAndOddApart<V>;
+};
+template <>
+struct RowSumOf<Multiplier::kVdpbf16ps> {
+  template <class V>
+  using Type = OddThenEven<V>;
+};
+
+template <class V, Multiplier kMultiplier>
 struct TilesEmulated {
   struct Tile {
     uint32_t word[16][16];
@@ -16,6 +32,9 @@ struct TilesEmulated {
     bool configured;
   };
   static inline thread_local Registers registers{};
+
+  template <class W>
+  using RowSum = typename RowSumOf<kMultiplier>::template Type<W>;
 
   static void configure() { registers.configured = true; }
   static void release() {
@@ -44,7 +63,10 @@ struct TilesEmulated {
   template <int kC, int kA, int kB>
   static void multiply() {
     check();
-    tdpbf16ps(registers.tile[kC], registers.tile[kA], registers.tile[kB]);
+    if constexpr (kMultiplier == Multiplier::kTdpbf16ps)
+      tdpbf16ps(registers.tile[kC], registers.tile[kA], registers.tile[kB]);
+    else
+      vdpbf16ps(registers.tile[kC], registers.tile[kA], registers.tile[kB]);
   }
 
   // Intel SDM, TDPBF16PS: the even and the odd products of a row are summed apart, by fused multiply-adds
@@ -71,6 +93,21 @@ struct TilesEmulated {
         c.word[m][n] = bits(flushed(bits(flushed(c.word[m][n]) + products)));
       }
     }
+  }
+
+  // Intel SDM, VDPBF16PS: fused multiply-adds onto c, the odd product of a word before the even one; rounding
+  // and denormals as above.
+  static void vdpbf16ps(Tile& c, const Tile& a, const Tile& b) {
+    for (int m = 0; m < 16; ++m)
+      for (int n = 0; n < 16; ++n) {
+        float sum = flushed(c.word[m][n]);
+        for (int k = 0; k < 16; ++k) {
+          const uint32_t left = a.word[m][k], right = b.word[k][n];
+          const float odd = __builtin_fmaf(flushed(left & 0xffff0000u), flushed(right & 0xffff0000u), sum);
+          sum = flushed(bits(__builtin_fmaf(flushed(left << 16), flushed(right << 16), flushed(bits(odd)))));
+        }
+        c.word[m][n] = bits(sum);
+      }
   }
 
  private:

@@ -80,13 +80,13 @@ std::vector<AttentionTile> tiles_of_documents(std::span<const int64_t> cu_seqlen
 double attention_flops(std::span<const AttentionTile> tiles, const HeadShape& shape, Mask mask,
                        bool backward);
 
-enum class Isa { kAuto, kPortable, kAvx2, kAvx512, kAmx };
+enum class Isa { kAuto, kPortable, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 std::string_view isa_name(Isa isa);
 Isa parse_isa(std::string_view name);  // kUsage with the legal names
 std::vector<Isa> built_isas();         // what this build holds, fastest last
 std::vector<Isa> available_isas();  // of those, what runs on this CPU and system, fastest last; never empty
-// What runs for tensors of one type when `isa` is chosen: AMX multiplies bfloat16 alone; where q, k, v or
-// dout hold anything else, AVX-512 computes in float32.
+// What runs for tensors of one type when `isa` is chosen: AVX512_BF16 and AMX multiply bfloat16 alone; where
+// q, k, v or dout hold anything else, AVX-512 computes in float32.
 Isa isa_of_storage(Isa isa, DType dtype);
 std::string cpu_name();  // the processor's own name, for reports
 

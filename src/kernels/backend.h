@@ -29,7 +29,7 @@ struct Backend {
 const Backend* backend_of(Isa isa);
 
 // kAuto -> the fastest this CPU runs; otherwise the requested one or an Error. Only kAuto and kAmx ask for
-// the permission to use tiles (amx/cpu.h).
+// the permission to use tiles (tiles/cpu.h).
 Isa resolve_isa(Isa requested);
 
 }  // namespace counterpoise

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/amx/backward_driver.h"
-#include "kernels/amx/forward_driver.h"
 #include "kernels/backend.h"
 #include "kernels/simd/backward_driver.h"
 #include "kernels/simd/forward_driver.h"
+#include "kernels/tiles/backward_driver.h"
+#include "kernels/tiles/forward_driver.h"
 
 namespace counterpoise {
 
@@ -15,6 +15,7 @@ extern const BackwardKernels kBackwardAvx2;
 extern const ForwardKernels kForwardAvx512;
 extern const BackwardKernels kBackwardAvx512;
 extern const TileKernels kTilesAmx;
+extern const TileKernels kTilesDot;
 #endif
 
 namespace {
@@ -37,13 +38,16 @@ constexpr Backend backend() {
 #if defined(__x86_64__)
 constexpr Backend kAvx512 = backend<kForwardAvx512, kBackwardAvx512>();
 
-// What tile products cannot do is left to the float32 kernels of AVX-512, which every CPU with AMX has.
-constexpr Backend kAmx = {[](const AttentionProblem& problem, const ForwardTensors& tensors) {
-                            tile_forward(kTilesAmx, kAvx512, problem, tensors);
-                          },
-                          [](const AttentionProblem& problem, const BackwardTensors& tensors) {
-                            tile_backward(kTilesAmx, kAvx512, problem, tensors);
-                          }};
+// What tile products cannot do is left to the float32 kernels of AVX-512, which every CPU with tiles has.
+template <const TileKernels& kernels>
+constexpr Backend tile_backend() {
+  return {[](const AttentionProblem& problem, const ForwardTensors& tensors) {
+            tile_forward(kernels, kAvx512, problem, tensors);
+          },
+          [](const AttentionProblem& problem, const BackwardTensors& tensors) {
+            tile_backward(kernels, kAvx512, problem, tensors);
+          }};
+}
 #endif
 
 }  // namespace
@@ -55,7 +59,9 @@ const Backend* backend_of(Isa isa) {
   static constexpr Backend avx2 = backend<kForwardAvx2, kBackwardAvx2>();
   if (isa == Isa::kAvx2) return &avx2;
   if (isa == Isa::kAvx512) return &kAvx512;
-  if (isa == Isa::kAmx) return &kAmx;
+  static constexpr Backend avx512_bf16 = tile_backend<kTilesDot>(), amx = tile_backend<kTilesAmx>();
+  if (isa == Isa::kAvx512Bf16) return &avx512_bf16;
+  if (isa == Isa::kAmx) return &amx;
 #endif
   return nullptr;
 }

@@ -3,13 +3,14 @@
 
 #include "counterpoise/attention.h"
 #include "counterpoise/error.h"
-#include "kernels/amx/cpu.h"
 #include "kernels/backend.h"
+#include "kernels/tiles/cpu.h"
 
 namespace counterpoise {
 namespace {
 
-constexpr Isa kNamedIsas[] = {Isa::kAuto, Isa::kPortable, Isa::kAvx2, Isa::kAvx512, Isa::kAmx};
+constexpr Isa kNamedIsas[] = {Isa::kAuto,   Isa::kPortable,   Isa::kAvx2,
+                              Isa::kAvx512, Isa::kAvx512Bf16, Isa::kAmx};
 
 bool cpu_has(Isa isa) {
 #if defined(__x86_64__)
@@ -22,6 +23,8 @@ bool cpu_has(Isa isa) {
     case Isa::kAvx512:
       return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    case Isa::kAvx512Bf16:
+      return cpu_has(Isa::kAvx512) && __builtin_cpu_supports("avx512bf16");
     case Isa::kAmx:
       return cpu_has(Isa::kAvx512) && cpu_has_amx();
     default:
@@ -32,7 +35,7 @@ bool cpu_has(Isa isa) {
 #endif
 }
 
-std::string names_of(const std::vector<Isa>& isas) {
+std::string names_of(std::span<const Isa> isas) {
   std::string text;
   for (const Isa isa : isas) text += (text.empty() ? "" : ", ") + std::string(isa_name(isa));
   return text;
@@ -50,6 +53,8 @@ std::string_view isa_name(Isa isa) {
       return "avx2";
     case Isa::kAvx512:
       return "avx512";
+    case Isa::kAvx512Bf16:
+      return "avx512_bf16";
     case Isa::kAmx:
       return "amx";
   }
@@ -59,8 +64,7 @@ std::string_view isa_name(Isa isa) {
 Isa parse_isa(std::string_view name) {
   for (const Isa isa : kNamedIsas)
     if (isa_name(isa) == name) return isa;
-  throw_error(ErrorKind::kUsage, "unknown instruction set \"{}\"; one of auto, portable, avx2, avx512, amx",
-              name);
+  throw_error(ErrorKind::kUsage, "unknown instruction set \"{}\"; one of {}", name, names_of(kNamedIsas));
 }
 
 std::vector<Isa> built_isas() {
@@ -89,7 +93,8 @@ Isa resolve_isa(Isa requested) {
 }
 
 Isa isa_of_storage(Isa isa, DType dtype) {
-  return isa == Isa::kAmx && dtype != DType::kBFloat16 ? Isa::kAvx512 : isa;
+  const bool tiles = isa == Isa::kAvx512Bf16 || isa == Isa::kAmx;
+  return tiles && dtype != DType::kBFloat16 ? Isa::kAvx512 : isa;
 }
 
 std::string cpu_name() {

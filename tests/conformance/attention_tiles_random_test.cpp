@@ -26,7 +26,7 @@ class AttentionTilesRandom : public ::testing::TestWithParam<TileVariant> {
  protected:
   void SetUp() override {
     kernels_ = tile_kernels_of(GetParam());
-    if (!kernels_) GTEST_SKIP() << cpu_name() << " cannot run " << tile_variant_name(GetParam());
+    if (!kernels_) GTEST_SKIP() << cpu_name() << " cannot run " << GetParam().name;
   }
   const TileKernels* kernels_ = nullptr;
 };
@@ -97,14 +97,14 @@ TEST_P(AttentionTilesRandom, PoisonOutsideTheTilesLeavesNoTrace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, AttentionTilesRandom, ::testing::ValuesIn(kTileVariants),
-                         [](const auto& instance) { return tile_variant_name(instance.param); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 // The emulation is the instruction, bit for bit.
-TEST(AttentionTilesAmx, GivesTheBitsOfItsEmulation) {
-  const TileKernels* amx = tile_kernels_of(TileVariant::kAmx);
-  if (!amx) GTEST_SKIP() << cpu_name() << " cannot run amx";
+void expect_bits_of_emulation(std::string_view real_name, std::string_view emulated_name) {
+  const TileKernels* kernels = tile_kernels_of(real_name);
+  if (!kernels) GTEST_SKIP() << cpu_name() << " cannot run " << real_name;
+  const Runner emulated = with_tiles(*tile_kernels_of(emulated_name)), real = with_tiles(*kernels);
   each_problem(6, 40, [&](const Problem& p, const Data& data) {
-    const Runner emulated = with_tiles(*tile_kernels_of(TileVariant::kAvx512)), real = with_tiles(*amx);
     const ForwardResult a = run_forward(p, data, emulated), b = run_forward(p, data, real);
     ASSERT_EQ(a.out.bytes(), b.out.bytes());
     ASSERT_EQ(a.lse.bytes(), b.lse.bytes());
@@ -113,6 +113,14 @@ TEST(AttentionTilesAmx, GivesTheBitsOfItsEmulation) {
     ASSERT_EQ(c.dk.bytes(), d.dk.bytes());
     ASSERT_EQ(c.dv.bytes(), d.dv.bytes());
   });
+}
+
+TEST(AttentionTilesAmx, GivesTheBitsOfItsEmulation) {
+  expect_bits_of_emulation("amx", "emulated_avx512");
+}
+
+TEST(AttentionTilesAvx512Bf16, GivesTheBitsOfItsEmulation) {
+  expect_bits_of_emulation("avx512_bf16", "emulated_dot_avx512");
 }
 
 #if defined(__x86_64__)
@@ -125,7 +133,7 @@ uint32_t tile_state_in_use() {
 
 // What is in use is saved whenever threads switch.
 TEST(AttentionTilesAmx, LeavesNoTileInUse) {
-  const TileKernels* amx = tile_kernels_of(TileVariant::kAmx);
+  const TileKernels* amx = tile_kernels_of("amx");
   if (!amx) GTEST_SKIP() << cpu_name() << " cannot run amx";
   each_problem(7, 3, [&](const Problem& p, const Data& data) {
     const ForwardResult forward = run_forward(p, data, with_tiles(*amx));

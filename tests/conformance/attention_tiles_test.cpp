@@ -15,7 +15,7 @@ class AttentionTiles : public ::testing::TestWithParam<TileVariant> {
  protected:
   void SetUp() override {
     kernels_ = tile_kernels_of(GetParam());
-    if (!kernels_) GTEST_SKIP() << cpu_name() << " cannot run " << tile_variant_name(GetParam());
+    if (!kernels_) GTEST_SKIP() << cpu_name() << " cannot run " << GetParam().name;
   }
   void check(Problem p) {
     p.dtype = DType::kBFloat16;
@@ -243,7 +243,7 @@ TEST_P(AttentionTiles, Accumulates) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, AttentionTiles, ::testing::ValuesIn(kTileVariants),
-                         [](const auto& instance) { return tile_variant_name(instance.param); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 }  // namespace
 }  // namespace counterpoise

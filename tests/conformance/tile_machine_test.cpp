@@ -2,7 +2,7 @@
 // The pieces of the bfloat16 kernels: the emulated instruction checked by hand, operand layouts, the
 // exponential.
 #pragma GCC diagnostic ignored "-Wpsabi"  // wide vectors are only passed between inlined functions
-#include "kernels/amx/lane_math.h"
+#include "kernels/tiles/lane_math.h"
 #include "tile_variants.h"
 #include "tiles_emulated.h"
 #include "vec_bfloat16_portable.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace testing_attention;
 
-using Machine = TilesEmulated<VecBfloat16Portable>;
+using Machine = TilesEmulated<VecBfloat16Portable, Multiplier::kTdpbf16ps>;
 
 uint32_t word(float low, float high) {
   return float_to_bfloat16(low) | uint32_t{float_to_bfloat16(high)} << 16;
@@ -20,38 +20,47 @@ uint32_t word(float low, float high) {
 
 // c[1][2] += a[1] * b[..][2], everything else zero.
 float product(const std::vector<std::pair<float, float>>& a, const std::vector<std::pair<float, float>>& b,
-              float c) {
+              float c, void (*multiply)(Machine::Tile&, const Machine::Tile&, const Machine::Tile&)) {
   Machine::Tile tiles[3] = {};
   for (size_t k = 0; k < a.size(); ++k) {
     tiles[1].word[1][k] = word(a[k].first, a[k].second);
     tiles[2].word[k][2] = word(b[k].first, b[k].second);
   }
   tiles[0].word[1][2] = bits_of_float(c);
-  Machine::tdpbf16ps(tiles[0], tiles[1], tiles[2]);
+  multiply(tiles[0], tiles[1], tiles[2]);
   for (int m = 0; m < 16; ++m)
     for (int n = 0; n < 16; ++n) EXPECT_TRUE((m == 1 && n == 2) || tiles[0].word[m][n] == 0);
   return float_from_bits(tiles[0].word[1][2]);
 }
 
-TEST(TileMachine, EmulationFollowsTheManual) {
-  EXPECT_EQ(product({{2, 3}, {5, 7}}, {{10, 100}, {11, 13}}, 1), 1 + 20 + 300 + 55 + 91);
-  // Even and odd products are summed apart: the odd ones survive beside a large even one until the end.
-  EXPECT_EQ(product({{0x1p24f, 1}, {1, 1}, {-0x1p24f, 1}}, {{1, 1}, {1, 1}, {1, 1}}, 0), 3);
-  // Ties go to even.
-  EXPECT_EQ(product({{0x1p24f, 0}, {1, 0}}, {{1, 0}, {1, 0}}, 0), 0x1p24f);
-  EXPECT_EQ(product({{0x1p24f, 0}, {3, 0}}, {{1, 0}, {1, 0}}, 0), 0x1p24f + 4);
-  // Denormals vanish: operands, products that are too small, the accumulator.
-  EXPECT_EQ(product({{0x1p-127f, 0}}, {{0x1p100f, 0}}, 0), 0);
-  EXPECT_EQ(product({{0x1p-70f, 0}}, {{0x1p-60f, 0}}, 0), 0);
-  EXPECT_EQ(product({{0x1p-70f, 0}}, {{0x1p-56f, 0}}, 0), 0x1p-126f);
-  EXPECT_EQ(product({{1, 0}}, {{0x1p-126f, 0}}, 0x1p-127f), 0x1p-126f);
+TEST(TileMachine, EmulationsFollowTheManual) {
+  using Pairs = std::vector<std::pair<float, float>>;
+  for (const auto multiply : {&Machine::tdpbf16ps, &Machine::vdpbf16ps}) {
+    const auto sum = [&](const Pairs& a, const Pairs& b, float c) { return product(a, b, c, multiply); };
+    EXPECT_EQ(sum({{2, 3}, {5, 7}}, {{10, 100}, {11, 13}}, 1), 1 + 20 + 300 + 55 + 91);
+    // Ties go to even.
+    EXPECT_EQ(sum({{0x1p24f, 0}, {1, 0}}, {{1, 0}, {1, 0}}, 0), 0x1p24f);
+    EXPECT_EQ(sum({{0x1p24f, 0}, {3, 0}}, {{1, 0}, {1, 0}}, 0), 0x1p24f + 4);
+    // Denormals vanish: operands, products that are too small, the accumulator.
+    EXPECT_EQ(sum({{0x1p-127f, 0}}, {{0x1p100f, 0}}, 0), 0);
+    EXPECT_EQ(sum({{0x1p-70f, 0}}, {{0x1p-60f, 0}}, 0), 0);
+    EXPECT_EQ(sum({{0x1p-70f, 0}}, {{0x1p-56f, 0}}, 0), 0x1p-126f);
+    EXPECT_EQ(sum({{1, 0}}, {{0x1p-126f, 0}}, 0x1p-127f), 0x1p-126f);
+  }
+  // Tiles sum even and odd products apart: the odd ones survive beside a large even one until the end.
+  const Pairs ones = {{1, 1}, {1, 1}, {1, 1}}, large = {{0x1p24f, 1}, {1, 1}, {-0x1p24f, 1}};
+  EXPECT_EQ(product(large, ones, 0, &Machine::tdpbf16ps), 3);
+  // Vectors add the odd product of each word to the sum, then the even one: 2^24 swallows two ones.
+  EXPECT_EQ(product(large, ones, 0, &Machine::vdpbf16ps), 0);
+  EXPECT_EQ(product({{-0x1p24f, 1}}, {{1, 1}}, 0x1p24f, &Machine::vdpbf16ps), 0);
+  EXPECT_EQ(product({{1, -0x1p24f}}, {{1, 1}}, 0x1p24f, &Machine::vdpbf16ps), 1);
 }
 
 class TilePieces : public ::testing::TestWithParam<TileVariant> {
  protected:
   void SetUp() override {
     kernels_ = tile_kernels_of(GetParam());
-    if (!kernels_) GTEST_SKIP() << cpu_name() << " cannot run " << tile_variant_name(GetParam());
+    if (!kernels_) GTEST_SKIP() << cpu_name() << " cannot run " << GetParam().name;
   }
   const TileKernels* kernels_ = nullptr;
 };
@@ -141,7 +150,7 @@ TEST_P(TilePieces, LanesToRowsAndDots) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, TilePieces, ::testing::ValuesIn(kTileVariants),
-                         [](const auto& instance) { return tile_variant_name(instance.param); });
+                         [](const auto& instance) { return std::string(instance.param.name); });
 
 TEST(TileMachine, Exponential) {
   using V = VecBfloat16Portable;

@@ -12,7 +12,7 @@ TEST(IsaOption, IsRefusedByNameByEveryVerbThatRunsKernels) {
                            "run --lengths 'dist:constant(64)' --window 64"}) {
     const std::string command = std::string(verb) + " --isa ";
     EXPECT_EQ(run_counterpoise(command + "mmx").exit_code, 2) << verb;
-    for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512, Isa::kAmx}) {
+    for (const Isa isa : built_isas()) {
       if (std::find(available.begin(), available.end(), isa) != available.end()) continue;
       const Outcome outcome = run_counterpoise(command + std::string(isa_name(isa)));
       EXPECT_TRUE(outcome.exit_code == 4 || outcome.exit_code == 5) << outcome.output;

@@ -110,7 +110,7 @@ TEST(AttentionParts, MergeHasAnIdentityAndKeepsItsWeights) {
 }
 
 TEST(AttentionParts, ForcedInstructionSetsAreRefusedByName) {
-  for (const Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512, Isa::kAmx}) {
+  for (const Isa isa : built_isas()) {
     EXPECT_EQ(parse_isa(isa_name(isa)), isa);
     const std::vector<Isa> available = available_isas();
     if (std::find(available.begin(), available.end(), isa) != available.end()) {
@@ -150,10 +150,12 @@ TEST(AttentionPartsDeathTest, OtherInstructionSetsAskForNoTiles) {
 }
 #endif
 
-TEST(AttentionParts, AmxComputesBfloat16Alone) {
-  EXPECT_EQ(isa_of_storage(Isa::kAmx, DType::kBFloat16), Isa::kAmx);
-  EXPECT_EQ(isa_of_storage(Isa::kAmx, DType::kFloat32), Isa::kAvx512);
-  EXPECT_EQ(isa_of_storage(Isa::kAmx, DType::kFloat16), Isa::kAvx512);
+TEST(AttentionParts, TilesMultiplyBfloat16Alone) {
+  for (const Isa isa : {Isa::kAvx512Bf16, Isa::kAmx}) {
+    EXPECT_EQ(isa_of_storage(isa, DType::kBFloat16), isa);
+    EXPECT_EQ(isa_of_storage(isa, DType::kFloat32), Isa::kAvx512);
+    EXPECT_EQ(isa_of_storage(isa, DType::kFloat16), Isa::kAvx512);
+  }
   EXPECT_EQ(isa_of_storage(Isa::kPortable, DType::kBFloat16), Isa::kPortable);
 }
 

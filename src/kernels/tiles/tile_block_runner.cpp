@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/amx/tile_block_runner.h"
+#include "kernels/tiles/tile_block_runner.h"
 
 #include <algorithm>
 #include <numbers>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/amx/backward_driver.h"
+#include "kernels/tiles/backward_driver.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "counterpoise/parallel.h"
-#include "kernels/amx/tile_block_runner.h"
 #include "kernels/simd/backward_visits.h"
 #include "kernels/simd/lending.h"
+#include "kernels/tiles/tile_block_runner.h"
 
 namespace counterpoise {
 namespace {

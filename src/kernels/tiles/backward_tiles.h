@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/amx/lane_math.h"
-#include "kernels/amx/products.h"
+#include "kernels/tiles/lane_math.h"
+#include "kernels/tiles/products.h"
 
 // The backward pass of a block of keys and a block of queries. T is the tile machine, V the vectors.
 namespace counterpoise {
@@ -73,8 +73,8 @@ struct QueryWindows {
 };
 
 // p and ds of all chunks.
-template <class T, class V>
-void weights_and_gradients(const TileGradientArgs& a, const QueryWindows& windows) {
+template <class V, class T>
+void weights_and_gradients(T& tiles, const TileGradientArgs& a, const QueryWindows& windows) {
   ChunkGradients<V> work;
   PendingStore pending;
   int parity = 0;  // the work on one chunk overlaps with the products of the next
@@ -82,11 +82,12 @@ void weights_and_gradients(const TileGradientArgs& a, const QueryWindows& window
     const PairWindow& window = windows.of[pair];
     for (int chunk = window.first; chunk < window.last; ++chunk, parity ^= 1) {
       float* scores = a.scores + parity * 2 * kPairFloats;
-      multiply<T, Accumulate::kFromZero>(
-          {a.k + chunk * a.steps * kPairWords, kPairWords, a.q + pair * a.query_stride, kPairWords, a.steps,
-           scores, kPairRows},
-          pending, work);
-      multiply<T, Accumulate::kFromZero>(
+      multiply<Accumulate::kFromZero>(tiles,
+                                      {a.k + chunk * a.steps * kPairWords, kPairWords,
+                                       a.q + pair * a.query_stride, kPairWords, a.steps, scores, kPairRows},
+                                      pending, work);
+      multiply<Accumulate::kFromZero>(
+          tiles,
           {a.v + chunk * a.value_pairs * kPairWords, kPairWords, a.dout + pair * a.query_stride, kPairWords,
            a.value_pairs, scores + kPairFloats, kPairRows},
           pending, work);
@@ -94,15 +95,15 @@ void weights_and_gradients(const TileGradientArgs& a, const QueryWindows& window
       work = ChunkGradients<V>(a, window, pair, chunk, scores);
     }
   }
-  flush<T>(pending);
+  flush(tiles, pending);
   work.stored();
   work.finish();
 }
 
 // c[key][column] += sum over queries of weights * rows, for the chunks and queries that see each other.
 template <class T>
-void add_key_gradients(const TileGradientArgs& a, const QueryWindows& windows, const uint32_t* weights,
-                       const uint32_t* rows, int column_pairs, float* c) {
+void add_key_gradients(T& tiles, const TileGradientArgs& a, const QueryWindows& windows,
+                       const uint32_t* weights, const uint32_t* rows, int column_pairs, float* c) {
   PendingStore pending;
   for (int chunk = 0; chunk < a.chunks; ++chunk) {
     int first = 0, last = windows.count;  // the masks let a chunk be seen by consecutive queries
@@ -112,38 +113,42 @@ void add_key_gradients(const TileGradientArgs& a, const QueryWindows& windows, c
     if (first == last) continue;
     for (int i = 0; i < column_pairs; ++i) {
       const int64_t stride = column_pairs * kPairRows;
-      multiply<T, Accumulate::kAdd>({weights + (chunk * kMaxQueryPairs + first) * kPairWords, kPairWords,
-                                     rows + first * a.query_stride + i * kPairWords, a.query_stride,
-                                     last - first, c + chunk * kPairRows * stride + i * kPairRows, stride},
-                                    pending);
+      multiply<Accumulate::kAdd>(tiles,
+                                 {weights + (chunk * kMaxQueryPairs + first) * kPairWords, kPairWords,
+                                  rows + first * a.query_stride + i * kPairWords, a.query_stride,
+                                  last - first, c + chunk * kPairRows * stride + i * kPairRows, stride},
+                                 pending);
     }
   }
-  flush<T>(pending);
+  flush(tiles, pending);
 }
 
 template <class T, class V>
 void gradients(const TileGradientArgs& a) {
   const QueryWindows windows(a.window);
-  weights_and_gradients<T, V>(a, windows);
-  add_key_gradients<T>(a, windows, a.p, a.dout_rows, a.value_pairs, a.dv);
-  add_key_gradients<T>(a, windows, a.ds, a.q_rows, a.steps, a.dk);
+  T tiles;
+  weights_and_gradients<V>(tiles, a, windows);
+  add_key_gradients(tiles, a, windows, a.p, a.dout_rows, a.value_pairs, a.dv);
+  add_key_gradients(tiles, a, windows, a.ds, a.q_rows, a.steps, a.dk);
 }
 
 template <class T>
 void query_gradients(const TileGradientArgs& a) {
   const QueryWindows windows(a.window);
+  T tiles;
   PendingStore pending;
   for (int pair = 0; pair < windows.count; ++pair) {
     const PairWindow& window = windows.of[pair];
     if (window.first == window.last) continue;
     for (int i = 0; i < a.steps; ++i)
-      multiply<T, Accumulate::kAdd>(
+      multiply<Accumulate::kAdd>(
+          tiles,
           {a.k_transposed + (i * a.chunks + window.first) * kPairWords, kPairWords,
            a.ds_by_query + (pair * kChunks + window.first) * kPairWords, kPairWords,
            window.last - window.first, a.dq + pair * a.query_stride + i * kPairFloats, kPairRows},
           pending);
   }
-  flush<T>(pending);
+  flush(tiles, pending);
 }
 
 }  // namespace counterpoise

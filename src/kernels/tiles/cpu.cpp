@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/amx/cpu.h"
+#include "kernels/tiles/cpu.h"
 
 #if defined(__x86_64__) && defined(__linux__)
 #include <cpuid.h>

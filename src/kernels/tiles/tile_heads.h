@@ -4,9 +4,9 @@
 #include <atomic>
 #include <vector>
 
-#include "kernels/amx/tile_kernels.h"
 #include "kernels/backend.h"
 #include "kernels/dtype.h"
+#include "kernels/tiles/tile_kernels.h"
 
 namespace counterpoise {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/amx/tile_queries.h"
 #include "kernels/simd/backward_plan.h"
+#include "kernels/tiles/tile_queries.h"
 
 namespace counterpoise {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/amx/tile_queries.h"
+#include "kernels/tiles/tile_queries.h"
 
 #include <algorithm>
 #include <cmath>

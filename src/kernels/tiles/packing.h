@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/amx/tile_kernels.h"
+#include "kernels/tiles/tile_kernels.h"
 
 // The operand layouts of tile_kernels.h from rows of bfloat16, once for every vector type.
 namespace counterpoise {

@@ -2,9 +2,9 @@
 #pragma once
 #include <vector>
 
-#include "kernels/amx/tile_heads.h"
 #include "kernels/simd/buffer.h"
 #include "kernels/simd/kv_blocks.h"
+#include "kernels/tiles/tile_heads.h"
 
 namespace counterpoise {
 

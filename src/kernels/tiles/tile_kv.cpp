@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/amx/tile_kv.h"
+#include "kernels/tiles/tile_kv.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/amx/tile_kernels.h"
 #include "kernels/backend.h"
+#include "kernels/tiles/tile_kernels.h"
 
 namespace counterpoise {
 

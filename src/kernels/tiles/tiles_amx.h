@@ -2,12 +2,17 @@
 #pragma once
 #include <cstdint>
 
+#include "kernels/tiles/row_sums.h"
+
 namespace counterpoise {
 
 // The tile registers of AMX, all eight of 16 rows of 64 bytes. In assembly, because the compilers' intrinsics
 // do not say that loads and stores touch memory; volatile, because the registers are ours and the order is
 // the program's.
 struct TilesAmx {
+  template <class V>
+  using RowSum = EvenAndOddApart<V>;
+
   static void configure() {
     struct alignas(64) {
       uint8_t palette = 1, start_row = 0, reserved[14] = {};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/amx/tile_heads.h"
 #include "kernels/simd/buffer.h"
 #include "kernels/simd/query_blocks.h"
+#include "kernels/tiles/tile_heads.h"
 
 namespace counterpoise {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/amx/forward_driver.h"
+#include "kernels/tiles/forward_driver.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "counterpoise/parallel.h"
-#include "kernels/amx/tile_kv.h"
 #include "kernels/dtype.h"
 #include "kernels/simd/block_window.h"
 #include "kernels/simd/forward_items.h"
 #include "kernels/simd/lending.h"
+#include "kernels/tiles/tile_kv.h"
 
 namespace counterpoise {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/amx/tile_kernels.h"
+#include "kernels/tiles/tile_kernels.h"
 
 // Lane-wise arithmetic of the bfloat16 kernels, once for every vector type.
 namespace counterpoise {
@@ -35,7 +35,8 @@ void rows_from_lanes(const float* from, const float* factor, int pairs, float* t
   }
 }
 
-template <class V>
+// T sums the products of a row as its tiles do.
+template <class T, class V>
 void row_dots(const uint32_t* dout, const float* rows, int pairs, float* out) {
   using Reg = typename V::Reg;
   const int columns = pairs * kPairRows;
@@ -50,13 +51,12 @@ void row_dots(const uint32_t* dout, const float* rows, int pairs, float* out) {
         V::transpose_words(r);
         for (int i = 0; i < 16; ++i) V::store_words(lanes[half * 16 + i], r[i]);
       }
-      Reg even = V::zero(), odd = V::zero();
+      typename T::template RowSum<V> row(sum);
       for (int i = 0; i < 16; ++i) {
         const typename V::Words words = V::load_words(dout + pair * kPairWords + group * kTileWords + i * 16);
-        even = V::fma(V::low_half(words), V::load(lanes[2 * i]), even);
-        odd = V::fma(V::high_half(words), V::load(lanes[2 * i + 1]), odd);
+        row.add(V::low_half(words), V::load(lanes[2 * i]), V::high_half(words), V::load(lanes[2 * i + 1]));
       }
-      sum = V::add(sum, V::add(even, odd));
+      sum = row.sum();
     }
     V::store(out + group * 16, sum);
   }

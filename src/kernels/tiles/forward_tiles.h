@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/amx/lane_math.h"
-#include "kernels/amx/products.h"
+#include "kernels/tiles/lane_math.h"
+#include "kernels/tiles/products.h"
 
 // The forward pass of a panel of queries over a block of keys: scores and weights of all its chunks, then the
 // output. T is the tile machine, V the vectors.
@@ -112,8 +112,8 @@ void rescale_lanes(float* out, int rows, const float* factor) {
 }
 
 // out += v^T p for one pair of query tiles.
-template <class T, class V>
-void add_values(const TileForwardArgs& a, const PairWindow& window, int pair,
+template <class V, class T>
+void add_values(T& tiles, const TileForwardArgs& a, const PairWindow& window, int pair,
                 const NewReferences& references) {
   float* out = a.out + pair * a.value_pairs * kPairFloats;
   for (int first = window.first; first < window.last;) {
@@ -130,9 +130,9 @@ void add_values(const TileForwardArgs& a, const PairWindow& window, int pair,
                                 last - first,
                                 out + i * kPairFloats,
                                 kPairRows};
-      multiply<T, Accumulate::kAdd>(product, pending);
+      multiply<Accumulate::kAdd>(tiles, product, pending);
     }
-    flush<T>(pending);
+    flush(tiles, pending);
     first = last;
   }
 }
@@ -140,6 +140,7 @@ void add_values(const TileForwardArgs& a, const PairWindow& window, int pair,
 template <class T, class V>
 void attend(const TileForwardArgs& a) {
   const int pairs = pairs_of(a.window);
+  T tiles;
   NewReferences references;
   ChunkSoftmax<V> softmax;
   PendingStore pending;
@@ -153,15 +154,15 @@ void attend(const TileForwardArgs& a) {
                                 a.steps,
                                 a.scores,
                                 kPairRows};
-      multiply<T, Accumulate::kFromZero>(product, pending, softmax);
+      multiply<Accumulate::kFromZero>(tiles, product, pending, softmax);
       softmax.finish();
       softmax = ChunkSoftmax<V>(a, windows[pair], pair, chunk, references);
     }
   }
-  flush<T>(pending);
+  flush(tiles, pending);
   softmax.stored();
   softmax.finish();
-  for (int pair = 0; pair < pairs; ++pair) add_values<T, V>(a, windows[pair], pair, references);
+  for (int pair = 0; pair < pairs; ++pair) add_values<V>(tiles, a, windows[pair], pair, references);
 }
 
 }  // namespace counterpoise

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/amx/kernel_table.h"
-#include "kernels/amx/tiles_amx.h"
-#include "kernels/amx/vec_bfloat16_avx512.h"
+#include "kernels/tiles/kernel_table.h"
+#include "kernels/tiles/tiles_amx.h"
+#include "kernels/tiles/vec_bfloat16_avx512.h"
 
 namespace counterpoise {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/amx/tile_kernels.h"
+#include "kernels/tiles/tile_kernels.h"
 
 // The one product that all bfloat16 kernels are made of. T is the tile machine; nothing here or in the
 // kernels may pull in an inline function of the standard library (see simd/register_tile.h).
@@ -30,17 +30,17 @@ inline float* tile_of(float* c, int64_t stride) {
   return c + (kTile / 2) * 16 * stride + (kTile % 2) * 16;
 }
 
-template <class T, int kTile>
-[[gnu::always_inline]] inline void store_pending(const PendingStore& pending) {
-  if (pending.c) T::template store<kTile>(tile_of<kTile>(pending.c, pending.stride), pending.stride * 4);
+template <int kTile, class T>
+[[gnu::always_inline]] inline void store_pending(T& tiles, const PendingStore& pending) {
+  if (pending.c) tiles.template store<kTile>(tile_of<kTile>(pending.c, pending.stride), pending.stride * 4);
 }
 
 template <class T>
-inline void flush(PendingStore& pending) {
-  store_pending<T, 0>(pending);
-  store_pending<T, 1>(pending);
-  store_pending<T, 2>(pending);
-  store_pending<T, 3>(pending);
+inline void flush(T& tiles, PendingStore& pending) {
+  store_pending<0>(tiles, pending);
+  store_pending<1>(tiles, pending);
+  store_pending<2>(tiles, pending);
+  store_pending<3>(tiles, pending);
   pending.c = nullptr;
 }
 
@@ -48,59 +48,61 @@ inline void flush(PendingStore& pending) {
 struct NoWork {
   void stored() {}  // what was pending is in memory now
   void work() {}    // after every later tile product
+  void finish() {}  // all of it that is left
 };
 
 enum class Accumulate { kFromZero, kAdd };
 
-template <class T, Accumulate kHow, int kTile>
-[[gnu::always_inline]] inline void begin_tile(const PairProduct& x, const PendingStore& pending) {
-  store_pending<T, kTile>(pending);
+template <Accumulate kHow, int kTile, class T>
+[[gnu::always_inline]] inline void begin_tile(T& tiles, const PairProduct& x, const PendingStore& pending) {
+  store_pending<kTile>(tiles, pending);
   if constexpr (kHow == Accumulate::kAdd)
-    T::template load<kTile>(tile_of<kTile>(x.c, x.c_stride), x.c_stride * 4);
+    tiles.template load<kTile>(tile_of<kTile>(x.c, x.c_stride), x.c_stride * 4);
   else
-    T::template zero<kTile>();
+    tiles.template zero<kTile>();
 }
 
 // Leaves c pending. Tiles 4 and 5 hold a, 6 and 7 b.
-template <class T, Accumulate kHow, class Work>
-[[gnu::always_inline]] inline void multiply(const PairProduct& x, PendingStore& pending, Work&& side) {
+template <Accumulate kHow, class T, class Work>
+[[gnu::always_inline]] inline void multiply(T& tiles, const PairProduct& x, PendingStore& pending,
+                                            Work&& side) {
   constexpr int64_t kRowBytes = 64;
-  T::template load<4>(x.a, kRowBytes);
-  T::template load<6>(x.b, kRowBytes);
-  begin_tile<T, kHow, 0>(x, pending);
-  T::template multiply<0, 4, 6>();
-  T::template load<7>(x.b + kTileWords, kRowBytes);
-  begin_tile<T, kHow, 1>(x, pending);
-  T::template multiply<1, 4, 7>();
-  T::template load<5>(x.a + kTileWords, kRowBytes);
-  begin_tile<T, kHow, 2>(x, pending);
-  T::template multiply<2, 5, 6>();
-  begin_tile<T, kHow, 3>(x, pending);
-  T::template multiply<3, 5, 7>();
+  tiles.template load<4>(x.a, kRowBytes);
+  tiles.template load<6>(x.b, kRowBytes);
+  begin_tile<kHow, 0>(tiles, x, pending);
+  tiles.template multiply<0, 4, 6>();
+  tiles.template load<7>(x.b + kTileWords, kRowBytes);
+  begin_tile<kHow, 1>(tiles, x, pending);
+  tiles.template multiply<1, 4, 7>();
+  tiles.template load<5>(x.a + kTileWords, kRowBytes);
+  begin_tile<kHow, 2>(tiles, x, pending);
+  tiles.template multiply<2, 5, 6>();
+  begin_tile<kHow, 3>(tiles, x, pending);
+  tiles.template multiply<3, 5, 7>();
   side.stored();
   const uint32_t *a = x.a, *b = x.b;
   for (int step = 1; step < x.steps; ++step) {
     a += x.a_step;
     b += x.b_step;
-    T::template load<4>(a, kRowBytes);
-    T::template load<6>(b, kRowBytes);
-    T::template multiply<0, 4, 6>();
+    tiles.template load<4>(a, kRowBytes);
+    tiles.template load<6>(b, kRowBytes);
+    tiles.template multiply<0, 4, 6>();
     side.work();
-    T::template load<7>(b + kTileWords, kRowBytes);
-    T::template multiply<1, 4, 7>();
+    tiles.template load<7>(b + kTileWords, kRowBytes);
+    tiles.template multiply<1, 4, 7>();
     side.work();
-    T::template load<5>(a + kTileWords, kRowBytes);
-    T::template multiply<2, 5, 6>();
+    tiles.template load<5>(a + kTileWords, kRowBytes);
+    tiles.template multiply<2, 5, 6>();
     side.work();
-    T::template multiply<3, 5, 7>();
+    tiles.template multiply<3, 5, 7>();
     side.work();
   }
   pending = {x.c, x.c_stride};
 }
 
-template <class T, Accumulate kHow>
-inline void multiply(const PairProduct& x, PendingStore& pending) {
-  multiply<T, kHow>(x, pending, NoWork{});
+template <Accumulate kHow, class T>
+inline void multiply(T& tiles, const PairProduct& x, PendingStore& pending) {
+  multiply<kHow>(tiles, x, pending, NoWork{});
 }
 
 // The chunks of 32 keys that a pair of tiles of queries sees, and its mask.
