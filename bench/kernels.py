@@ -5,7 +5,8 @@ One process; every round runs peak, ours and the peers in turn, so that a busy n
 taken from best-of-N on process CPU time (wall time with more than one thread); the median of the paired ratios
 stands beside. Every timed output is checked against float64 attention in the same run. A packed batch also stands
 beside its documents one by one (the dense rate weighted by area), a share of a document beside the whole, and several
-threads beside one.
+threads beside one. Without options every case is run, in about 20 minutes; `--tokens 2048 --threads 1 --dtype float32`
+takes one.
 """
 import argparse
 import ctypes
@@ -95,6 +96,7 @@ class Case:
 
 
 TILE_ISAS = {"avx512_bf16", "amx"}  # products of bfloat16 tiles
+LEAST_ROUNDS = 3
 SAMPLE_FLOPS = 2e9  # of a sample, at least: caches left cold by the others' samples must not decide it
 
 
@@ -209,7 +211,16 @@ def against(samples, family):
             f"times_{family}_median": median([o / p for o, p in zip(samples["ours"], samples.get(name, []))])}
 
 
-def measure(library, case, isa, rounds, np, torch, ggml):
+def rounds_of(args):
+    """Until the rounds or the seconds of a case are used up."""
+    begin = time.perf_counter()
+    for i in range(args.rounds):
+        if i >= LEAST_ROUNDS and time.perf_counter() - begin > args.seconds:
+            return
+        yield i
+
+
+def measure(library, case, isa, args, np, torch, ggml):
     ours = warmed(library, case, isa, np)
     expected = sampled_reference(case, ours.wide, np)
     error = largest_error(expected, np, ours.output("out", np), *([ours.arrays["dq"]] if case.backward else []))
@@ -220,7 +231,7 @@ def measure(library, case, isa, rounds, np, torch, ggml):
     run = "backward" if case.backward else "forward"
     repeat = math.ceil(SAMPLE_FLOPS / ours.flops)
     samples = {name: [] for name in ["peak", "ours", "parts", *peers]}
-    for _ in range(rounds):
+    for _ in rounds_of(args):
         samples["peak"].append(peak_rate(library, isa))
         samples["ours"].append(ours.flops / timed(clock, getattr(ours, run), repeat))
         if parts:
@@ -233,7 +244,7 @@ def measure(library, case, isa, rounds, np, torch, ggml):
     return {
         "case": case.name, "head_dim": case.dim, "heads": case.heads, "kv_heads": case.kv_heads,
         "mask": "causal" if case.causal else "full", "pass": "backward" if case.backward else "forward",
-        "dtype": case.dtype, "isa": isa, "threads": case.threads, "rounds": rounds, "peak_gflops": peak / 1e9,
+        "dtype": case.dtype, "isa": isa, "threads": case.threads, "rounds": len(samples["ours"]), "peak_gflops": peak / 1e9,
         "gflops": best / 1e9, "of_peak": best / peak,
         "of_peak_median": median([o / p / case.threads for o, p in zip(samples["ours"], samples["peak"])]),
         **against(samples, "torch"), **against(samples, "ggml"), "wrong_peers": wrong,
@@ -347,7 +358,8 @@ def main():
     integers = lambda text: [int(x) for x in text.split(",")]
     names = lambda text: text.split(",")
     parser.add_argument("--library", help=argparse.SUPPRESS)
-    parser.add_argument("--tokens", type=integers, default=[512, 2048, 8192], help="document lengths, one case each")
+    parser.add_argument("--tokens", type=integers,
+                        help="document lengths, one case each; default: 512,2048,8192,16384, none with --documents")
     parser.add_argument("--documents", type=lengths_from, help="one packed batch: lengths, or FILE.json[:tokens]")
     parser.add_argument("--zigzag", type=int, help="also the tiles of ranks of a zigzag split of this size")
     parser.add_argument("--head-dim", type=integers, default=[128, 64])
@@ -355,9 +367,11 @@ def main():
     parser.add_argument("--kv-heads", type=int)
     parser.add_argument("--mask", choices=["both", "causal", "full"], default="both")
     parser.add_argument("--passes", choices=["both", "forward", "backward"], default="both")
-    parser.add_argument("--dtype", type=names, default=["float32"], help="float32,bfloat16")
-    parser.add_argument("--threads", type=integers, default=[1])
-    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--dtype", type=names, help="default: float32,bfloat16; float32 for --account")
+    parser.add_argument("--threads", type=integers, help="default: 1,2; 1 for --account")
+    parser.add_argument("--rounds", type=int, default=15, help="of a case, at most")
+    parser.add_argument("--seconds", type=float, default=5,
+                        help=f"of a case, after which no round begins; {LEAST_ROUNDS} rounds at least")
     parser.add_argument("--isa", default="auto")
     parser.add_argument("--account", action="store_true",
                         help="where the time of a run on one thread goes: its parts, each at its least, and what "
@@ -366,6 +380,9 @@ def main():
     parser.add_argument("--no-ggml", action="store_true")
     parser.add_argument("--json", help="write the results to this file, - for stdout")
     args = parser.parse_args()
+    args.tokens = args.tokens or ([] if args.documents else [512, 2048, 8192, 16384])
+    args.dtype = args.dtype or (["float32"] if args.account else ["float32", "bfloat16"])
+    args.threads = args.threads or ([1] if args.account or os.cpu_count() < 2 else [1, 2])
 
     library = load(args.library)
     isas = {dtype: isa_of(library, args.isa, dtype) for dtype in args.dtype}
@@ -400,7 +417,7 @@ def main():
     print(COLUMNS, file=table)
     rows = []
     for case in cases_of(args):
-        rows.append(measure(library, case, isas[case.dtype], args.rounds, np, torch, ggml))
+        rows.append(measure(library, case, isas[case.dtype], args, np, torch, ggml))
         print(row_text(case, rows[-1]), file=table, flush=True)
     write_json(args.json, head | {"results": rows})
     if not all(row["correct"] for row in rows):
