@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/output_option.h"
 #include "cli/verbs.h"
 #include "counterpoise/numbers.h"
 #include "counterpoise/plan_file.h"
@@ -36,7 +37,7 @@ void add_check_plan_verb(CLI::App& app) {
   sub->add_option("--memory-limit", verb->memory_limit,
                   "Bytes of buffers one rank may hold at once (0: no limit)")
       ->type_name("SIZE");
-  sub->add_option("--json", verb->json, "Write the findings as JSON (- for stdout)")->type_name("FILE|-");
+  add_output_option(*sub, "--json", verb->json, "Write the findings as JSON (- for stdout)");
   sub->callback([verb] { verb->run(); });
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/length_options.h"
+#include "cli/output_option.h"
 #include "cli/verbs.h"
 #include "report/json_output.h"
 #include "report/lengths_report.h"
@@ -41,8 +42,7 @@ void add_lengths_verb(CLI::App& app) {
       app.add_subcommand("lengths", "Read document lengths and say how unequal their attention work is");
   const auto options = std::make_shared<LengthsVerb>();
   options->lengths.add_to(*verb, true, true);
-  verb->add_option("--json", options->json, "Write the summary as JSON to a file, or - for stdout")
-      ->type_name("FILE|-");
+  add_output_option(*verb, "--json", options->json, "Write the summary as JSON to a file, or - for stdout");
   verb->footer(kExamples);
   verb->callback([options] { run(*options); });
 }

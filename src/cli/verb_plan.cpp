@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/output_option.h"
 #include "cli/plan_options.h"
 #include "cli/verbs.h"
 #include "counterpoise/plan_file.h"
@@ -43,8 +44,8 @@ void add_plan_verb(CLI::App& app) {
   CLI::App* sub =
       app.add_subcommand("plan", "Plan one step: who holds, computes and sends what, in which order");
   verb->options.add_to(*sub);
-  sub->add_option("-o,--output", verb->output, "Write the plan (- for stdout)")->type_name("FILE|-");
-  sub->add_option("--json", verb->json, "Write the loads as JSON (- for stdout)")->type_name("FILE|-");
+  add_output_option(*sub, "-o,--output", verb->output, "Write the plan (- for stdout)");
+  add_output_option(*sub, "--json", verb->json, "Write the loads as JSON (- for stdout)");
   sub->footer(kExamples);
   sub->callback([verb] { verb->run(); });
 }

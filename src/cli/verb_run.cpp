@@ -8,6 +8,7 @@
 #include "cli/kernel_options.h"
 #include "cli/length_options.h"
 #include "cli/mpi_world.h"
+#include "cli/output_option.h"
 #include "cli/simulation_options.h"
 #include "cli/verbs.h"
 #include "counterpoise/error.h"
@@ -213,7 +214,7 @@ void add_run_verb(CLI::App& app) {
   sub.add_option("--timeout", verb->timeout, "Seconds to wait for a rank that does not get on")
       ->capture_default_str();
   sub.add_option("--seed", verb->seed, "Seed of everything random")->capture_default_str();
-  sub.add_option("--json", verb->json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");
+  add_output_option(sub, "--json", verb->json, "Write the result as JSON (- for stdout)");
   sub.footer(kExamples);
   sub.callback([verb] { verb->run(); });
 }

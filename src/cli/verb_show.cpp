@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/output_option.h"
 #include "cli/verbs.h"
 #include "counterpoise/error.h"
 #include "counterpoise/plan_file.h"
@@ -63,7 +64,7 @@ void add_show_verb(CLI::App& app) {
       ->check(CLI::Range(1, 1000));
   sub->add_option("--program", verb->program, "List the program of this rank too")->type_name("RANK");
   sub->add_flag("--backward", verb->picture.backward, "Draw and list the backward pass");
-  sub->add_option("--json", verb->json, "Write the whole plan as JSON (- for stdout)")->type_name("FILE|-");
+  add_output_option(*sub, "--json", verb->json, "Write the whole plan as JSON (- for stdout)");
   sub->callback([verb] { verb->run(); });
 }
 

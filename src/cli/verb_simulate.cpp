@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "cli/length_options.h"
+#include "cli/output_option.h"
 #include "cli/simulation_options.h"
 #include "cli/split_options.h"
 #include "cli/verbs.h"
@@ -66,8 +67,8 @@ void add_simulate_verb(CLI::App& app) {
   verb->lengths.add_to(*sub, true, true);
   verb->options.add_to(*sub);
   verb->split.add_to(*sub);
-  sub->add_option("--json", verb->json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");
-  sub->add_option("--csv", verb->csv, "Write the result as CSV (- for stdout)")->type_name("FILE|-");
+  add_output_option(*sub, "--json", verb->json, "Write the result as JSON (- for stdout)");
+  add_output_option(*sub, "--csv", verb->csv, "Write the result as CSV (- for stdout)");
   sub->add_option("--fail-above", verb->fail_above,
                   "Exit 1 if the median max/min at the largest judged CP exceeds this")
       ->type_name("X")

@@ -7,6 +7,7 @@
 
 #include "cli/kernel_options.h"
 #include "cli/length_options.h"
+#include "cli/output_option.h"
 #include "cli/progress.h"
 #include "cli/simulation_options.h"
 #include "cli/verbs.h"
@@ -89,7 +90,7 @@ void add_study_verb(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   sub->add_flag("--backward", verb->config.backward,
                 "Measure and price forward and backward, not forward alone");
-  sub->add_option("--json", verb->json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");
+  add_output_option(*sub, "--json", verb->json, "Write the result as JSON (- for stdout)");
   sub->footer(kExamples);
   sub->callback([verb] { verb->run(); });
 }
