@@ -18,8 +18,8 @@ double tensor_bytes(std::span<const WorkShape> tiles) {
   for (const WorkShape& work : tiles) {
     const int64_t kv_rows = work.new_kv_rows < 0 ? work.kv_rows : work.new_kv_rows;
     const int64_t rows = work.shape.heads * work.q_rows + work.shape.kv_heads * kv_rows;
-    bytes +=
-        static_cast<double>(rows * (work.shape.head_dim + work.shape.v_head_dim) * work.shape.element_bytes);
+    const int64_t row_bytes = (work.shape.head_dim + work.shape.v_head_dim) * work.shape.element_bytes;
+    bytes += static_cast<double>(rows) * static_cast<double>(row_bytes);
   }
   return bytes;
 }

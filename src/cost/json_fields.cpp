@@ -8,8 +8,15 @@
 namespace counterpoise {
 
 nlohmann::ordered_json parse_json(std::string_view text, const std::string& file) {
+  constexpr int kDeepest = 32;  // writing values out again recurses
+  const auto bounded = [&](int depth, auto, const auto&) {
+    if (depth > kDeepest) throw_error(ErrorKind::kBadInput, "{}: more than {} levels deep", file, kDeepest);
+    return true;
+  };
   try {
-    return nlohmann::ordered_json::parse(text);
+    return nlohmann::ordered_json::parse(text, bounded);
+  } catch (const nlohmann::json::out_of_range& wrong) {
+    throw_error(ErrorKind::kBadInput, "{}: a number is out of range: {}", file, wrong.what());
   } catch (const nlohmann::json::parse_error& wrong) {
     throw_error(ErrorKind::kBadInput, "{}: not JSON at byte {}", file, wrong.byte);
   }
@@ -75,10 +82,35 @@ double JsonFields::positive(const std::string& name) const {
   return value;
 }
 
-int64_t JsonFields::count(const std::string& name) const {
-  const int64_t value = integer(name);
-  if (value < 1) fail(name, fmt::format("must be at least 1, is {}", value));
+int64_t JsonFields::count(const std::string& name, int64_t most) const {
+  const int64_t value = natural(name, most);
+  if (value < 1) fail(name, "must be at least 1, is 0");
   return value;
+}
+
+int64_t JsonFields::natural(const std::string& name, int64_t most) const {
+  const int64_t value = integer(name);
+  if (value < 0 || value > most)
+    fail(name, fmt::format("must be from 0 to {}, is {}", most, at(name).dump()));
+  return value;
+}
+
+double JsonFields::price(const std::string& name) const {
+  const double value = number(name);
+  check_price(name, value);
+  return value;
+}
+
+void JsonFields::check_price(const std::string& name, double value) const {
+  if (value < 0) fail(name, fmt::format("must not be negative, is {}", value));
+  if (value > kDearest) fail(name, fmt::format("must be at most {} seconds, is {}", kDearest, value));
+}
+
+void JsonFields::require_format(const char* schema, int64_t version) const {
+  if (text("schema") != schema)
+    fail("schema", fmt::format("must be \"{}\", is {}", schema, at("schema").dump()));
+  if (integer("version") != version)
+    fail("version", fmt::format("must be {}, is {}", version, at("version").dump()));
 }
 
 std::vector<double> JsonFields::numbers(const std::string& name, size_t size) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "counterpoise/kernel_profile.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cost/kernel_profile_json.h"
@@ -35,36 +37,39 @@ nlohmann::ordered_json direction_json(const DirectionModel& model) {
   return json;
 }
 
+constexpr double kLargestResidual = 50;  // ln(measured / modelled): a factor of 10^21
+
 DirectionModel parse_direction(const JsonFields& json) {
   DirectionModel model;
   const JsonFields tile = json.object("tile"), seconds = json.object("seconds_per"),
                    measured = json.object("measured");
-  const auto optional = [&](const char* name) {
-    const int64_t value = tile.integer(name);
-    if (value < 0) tile.fail(name, "must not be negative");
-    return value;
-  };
-  model.tile = {tile.count("q"), tile.count("kv"), optional("q_block"), optional("kv_block"),
-                optional("near_bytes")};
+  constexpr int64_t kMostBytes = int64_t{1} << 50;
+  model.tile = {tile.count("q"), tile.count("kv"), tile.natural("q_block"), tile.natural("kv_block"),
+                tile.natural("near_bytes", kMostBytes)};
   model.sharpness = json.number("sharpness");
-  if (model.sharpness < 1) json.fail("sharpness", "must be at least 1");
+  if (model.sharpness < 1 || model.sharpness > 64) json.fail("sharpness", "must be from 1 to 64");
   for (const Feature feature : kAllFeatures) {
-    double& value = model.seconds_per[static_cast<size_t>(feature)];
-    value = seconds.number(feature_name(feature));
-    if (value < 0) seconds.fail(feature_name(feature), "must not be negative");
+    model.seconds_per[static_cast<size_t>(feature)] = seconds.price(feature_name(feature));
   }
+  if (std::ranges::all_of(model.seconds_per, [](double value) { return value == 0; }))
+    json.fail("seconds_per", "must hold a price above zero");
   const auto place = [](const JsonFields& from, const std::string& name, CallPlace& into) {
     const std::vector<double> numbers = from.numbers(name, into.size());
     std::copy(numbers.begin(), numbers.end(), into.begin());
   };
   place(measured, "low", model.measured_low);
   place(measured, "high", model.measured_high);
+  for (size_t i = 0; i < model.measured_low.size(); ++i)
+    if (model.measured_low[i] > model.measured_high[i])
+      measured.fail("low", fmt::format("entry {} must not exceed that of high", i));
   if (!json.has("residual_width")) return model;
   model.residual_width = json.positive("residual_width");
   for (const std::vector<double>& row : json.rows("residuals", model.measured_low.size() + 1)) {
     DirectionModel::Residual residual;
     std::copy(row.begin(), row.end() - 1, residual.place.begin());
     residual.log_ratio = row.back();
+    if (std::abs(residual.log_ratio) > kLargestResidual)
+      json.fail("residuals", fmt::format("a logarithm of measured / modelled is {}", residual.log_ratio));
     model.residuals.push_back(residual);
   }
   return model;
@@ -109,8 +114,10 @@ std::string KernelProfile::model_json() const {
 
 ProfilePtr parse_calls(ProfileInfo info, const JsonFields& model) {
   const JsonFields shape = model.object("shape");
-  const CostShape heads{shape.count("heads"), shape.count("kv_heads"), shape.count("head_dim"),
-                        shape.count("v_head_dim"), shape.count("element_bytes")};
+  constexpr int64_t kMost = 1 << 20;
+  const CostShape heads{shape.count("heads", kMost), shape.count("kv_heads", kMost),
+                        shape.count("head_dim", kMost), shape.count("v_head_dim", kMost),
+                        shape.count("element_bytes", 16)};
   if (heads.heads % heads.kv_heads != 0)
     shape.fail("kv_heads", fmt::format("must divide heads = {}", heads.heads));
   std::optional<DirectionModel> backward;
@@ -129,7 +136,8 @@ KernelProfilePtr load_kernel_profile(const std::string& name_or_path) {
   const auto profile = std::dynamic_pointer_cast<const KernelProfile>(load_profile(name_or_path));
   if (!profile)
     throw_error(ErrorKind::kUsage,
-                "profile '{}' prices documents, not kernel calls; take one that was calibrated",
+                "profile '{}' prices documents, not kernel calls; take h100-varlen, a100 or a file that "
+                "calibrate wrote",
                 name_or_path);
   return profile;
 }

@@ -39,13 +39,15 @@ LinkCurve parse_curve(const JsonFields& json) {
   if (curve.ranks < 2) json.fail("ranks", "must be at least 2");
   curve.smallest = json.number("smallest");
   curve.largest = json.number("largest");
+  if (curve.smallest < 0 || curve.smallest > curve.largest)
+    json.fail("smallest", "must be from zero to largest");
   for (const std::vector<double>& line : json.rows("lines", 2)) {
-    if (line[0] < 0 || line[1] < 0) json.fail("lines", "latency and seconds per byte must not be negative");
+    for (const double price : line) json.check_price("lines", price);
     curve.lines.push_back({line[0], line[1]});
   }
   if (json.has("near_bytes")) {
     curve.near_bytes = json.positive("near_bytes");
-    curve.far_seconds_per_byte = json.positive("far_seconds_per_byte");
+    curve.far_seconds_per_byte = json.price("far_seconds_per_byte");
   }
   if (curve.lines.empty()) json.fail("lines", "must hold at least one [latency, seconds_per_byte]");
   return curve;
@@ -98,8 +100,7 @@ Links parse_links(std::string_view text, const std::string& file) {
   const nlohmann::ordered_json json = parse_json(text, file);
   const JsonFields fields(json, file);
   if (fields.text("schema") == kProfileSchema) return links_of_profile(fields, file);
-  if (fields.text("schema") != kSchema) fields.fail("schema", fmt::format("must be \"{}\"", kSchema));
-  if (fields.integer("version") != kVersion) fields.fail("version", fmt::format("must be {}", kVersion));
+  fields.require_format(kSchema, kVersion);
   Links links{fields.text("name"), fields.text("source"), fields.text("device"), "", {}};
   if (fields.has("calibration")) links.calibration = fields.object("calibration").dump();
   for (const JsonFields& level : fields.objects("levels")) links.levels.push_back(parse_level(level));

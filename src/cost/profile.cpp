@@ -50,8 +50,7 @@ ProfilePtr parse_model(ProfileInfo info, const JsonFields& model) {
 ProfilePtr parse_profile(std::string_view text, const std::string& file) {
   const nlohmann::ordered_json json = parse_json(text, file);
   const JsonFields fields(json, file);
-  if (fields.text("schema") != kSchema) fields.fail("schema", fmt::format("must be \"{}\"", kSchema));
-  if (fields.integer("version") != kVersion) fields.fail("version", fmt::format("must be {}", kVersion));
+  fields.require_format(kSchema, kVersion);
   ProfileInfo info = parse_info(fields);
   if (fields.has("links"))
     info.links = links_text(parse_links(fields.object("links").dump(), file + ", links"));
