@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/length_options.h"
+#include "cli/output_option.h"
 #include "cli/simulation_options.h"
 #include "cli/verbs.h"
 #include "counterpoise/error.h"
@@ -24,7 +26,7 @@ struct LawVerb {
 
   void run() const {
     const SimulationConfig config = options.config();
-    if (!(target > 1))
+    if (!(target > 1) || std::isinf(target))
       throw_error(ErrorKind::kUsage, "--target: {}; a slowdown is above 1, as in 1.1", target);
     const ProfilePtr profile = options.load_profile();
     const Lengths source = lengths.load();
@@ -56,7 +58,7 @@ void add_law_options(CLI::App& sub, LawVerb& verb) {
          "--windows", verb.windows,
          "Windows to take the distribution of costs from (default: 128k, fewer where documents are tiny)")
       ->type_name("N");
-  sub.add_option("--json", verb.json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");
+  add_output_option(sub, "--json", verb.json, "Write the result as JSON (- for stdout)");
 }
 
 }  // namespace

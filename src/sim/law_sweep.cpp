@@ -42,6 +42,32 @@ int64_t default_windows(const Lengths& lengths, int64_t window) {
   return static_cast<int64_t>(std::clamp(filled, kFewest, static_cast<double>(kLawWindows)));
 }
 
+// Cutting so many documents takes minutes, and more windows exhaust memory.
+constexpr double kMostDocuments = 1e9;
+constexpr int64_t kMostWindows = int64_t{1} << 24;
+
+// Windows to price: those asked for, or as many as a law is taken from; fewer where windows are huge.
+int64_t windows_to_price(const Lengths& lengths, const SimulationConfig& config,
+                         std::optional<int64_t> asked) {
+  const double mean = summarise(lengths).mean;
+  const double longest = static_cast<double>(config.pack.window) *
+                         static_cast<double>(config.regime == Regime::kGrow ? config.cp.back() : 1);
+  // Lengths that are all zero are refused later, as what they are.
+  const double fitting = mean > 0 ? kMostDocuments * mean / longest : kMostDocuments;
+  if (fitting < static_cast<double>(config.ranks))
+    throw_error(ErrorKind::kUsage,
+                "--window {}: one step of {} ranks takes more than {:.0e} documents of {}; a window of {} "
+                "tokens is possible",
+                config.pack.window, config.ranks, kMostDocuments, lengths.source,
+                static_cast<int64_t>(static_cast<double>(config.pack.window) * fitting /
+                                     static_cast<double>(config.ranks)));
+  const auto most = static_cast<int64_t>(std::min(fitting, static_cast<double>(kMostWindows)));
+  if (!asked) return std::min(default_windows(lengths, config.pack.window), most);
+  if (*asked < 1 || *asked > most)
+    throw_error(ErrorKind::kUsage, "--windows: {}; from 1 to {} are possible", *asked, most);
+  return *asked;
+}
+
 struct Laws {
   Law all;
   std::optional<Law> fixed;
@@ -118,10 +144,7 @@ std::vector<LawRow> law_rows(std::span<const int64_t> cp, std::vector<std::vecto
 LawSweep law_sweep(const Lengths& lengths, const PieceTime& piece_time, const SimulationConfig& config,
                    std::optional<double> target, std::optional<int64_t> windows) {
   check_config(config);
-  if (windows && *windows < 1)
-    throw_error(ErrorKind::kUsage, "--windows: {}; at least 1 is needed", *windows);
-  Columns columns =
-      price(lengths, piece_time, config, windows ? *windows : default_windows(lengths, config.pack.window));
+  Columns columns = price(lengths, piece_time, config, windows_to_price(lengths, config, windows));
   const auto priced = static_cast<int64_t>(columns.costs.front().size());
   if (priced < config.ranks) {
     throw_error(ErrorKind::kBadInput,

@@ -12,6 +12,7 @@
 #include "counterpoise/error.h"
 #include "counterpoise/law.h"
 #include "counterpoise/law_sweep.h"
+#include "counterpoise/length_summary.h"
 #include "counterpoise/numbers.h"
 #include "sim/law_monte_carlo.h"
 
@@ -22,6 +23,7 @@ using Progress = std::function<void(const std::string&, double)>;
 
 constexpr double kMostDeviation = 4.5;  // standard errors: of some 100 rows none is beyond by chance
 constexpr size_t kWorstShown = 5;
+constexpr int64_t kMostSteps = 10'000'000;
 
 constexpr double kMostError = 0.01;  // of slowdown, max/mean and the share below two
 
@@ -264,7 +266,22 @@ std::vector<Law> laws_of(const std::vector<double>& costs, const LawValidation& 
 void check(const LawValidation& options) {
   if (options.steps < 1000)
     throw_error(ErrorKind::kUsage, "{} steps tell nothing about a law; draw at least 1000", options.steps);
+  if (options.steps > kMostSteps)
+    throw_error(ErrorKind::kUsage, "{} steps do not fit into memory; draw at most {}", options.steps,
+                kMostSteps);
   CP_CHECK(!options.cp.empty() && !options.groups.empty() && options.windows >= 1);
+}
+
+// Cutting more documents takes minutes.
+void check_window(const LawValidation& options, const Lengths& lengths) {
+  constexpr double kMostDocuments = 1e9;
+  const double most = kMostDocuments * summarise(lengths).mean / static_cast<double>(options.windows);
+  if (most > 0 && static_cast<double>(options.pack.window) > most)
+    throw_error(ErrorKind::kUsage,
+                "a window of {} tokens of {}: {} of them hold more than {:.0e} documents; at most {} tokens "
+                "are possible",
+                options.pack.window, lengths.source, options.windows, kMostDocuments,
+                static_cast<int64_t>(most));
 }
 
 }  // namespace
@@ -272,6 +289,7 @@ void check(const LawValidation& options) {
 std::vector<ValidationPart> validate_laws(const LawValidation& options, const Progress& progress) {
   check(options);
   const Lengths lengths = read_lengths(options.lengths);
+  check_window(options, lengths);
   const ProfilePtr area = load_profile("area");
   const PieceTime time = piece_time_of(*area);
   const int64_t one = 1;

@@ -105,5 +105,26 @@ TEST(LawVerb, ExitCodesTellWhoseFaultItIs) {
   EXPECT_TRUE(says(few, "one step of 64 ranks takes 64")) << few.out;
 }
 
+// Each of these would cut documents for hours, or ask for memory that no machine has.
+TEST(LawVerb, WindowsThatNobodyCanPriceAreRefusedWithWhatIsPossible) {
+  const Outcome wide = run_law("preset:wlbllm_mix --window 4000G");
+  EXPECT_EQ(wide.exit_code, 2) << wide.out;
+  EXPECT_TRUE(says(wide, "--window 4294967296000: ")) << wide.out;
+  EXPECT_TRUE(says(wide, "tokens is possible")) << wide.out;
+  const Outcome many = run_law("preset:wlbllm_mix --windows 1000G");
+  EXPECT_EQ(many.exit_code, 2) << many.out;
+  EXPECT_TRUE(says(many, "--windows: 1073741824000; from 1 to 16777216 are possible")) << many.out;
+  EXPECT_EQ(run_law("preset:wlbllm_mix --windows 0").exit_code, 2);
+  EXPECT_EQ(run_law("preset:wlbllm_mix --target inf").exit_code, 2);
+}
+
+TEST(LawVerb, AnOutputThatCannotBeWrittenIsRefusedBeforeTheWork) {
+  for (const std::string path : {"/nonexistent/law.json", "/tmp"}) {
+    const Outcome outcome = run_law(kTwoCosts + "--json " + path);
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.out;
+    EXPECT_EQ(outcome.out.find("counterpoise: " + path + ": cannot write: "), 0u) << outcome.out;
+  }
+}
+
 }  // namespace
 }  // namespace counterpoise
