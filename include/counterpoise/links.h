@@ -89,8 +89,6 @@ struct LinkMeasurement {
 // Reads nccl-tests columns (op, ngpu, size_bytes, t_us_out) or the send/recv table's (num_nodes,
 // num_gpus_per_node, size(kb), time(us)). kBadInput with file, line and column.
 std::vector<LinkMeasurement> read_link_table(const std::string& path);
-// By its columns.
-bool is_link_table(const std::string& path);
 
 // What carries the messages of a node. Only copies through memory get a price for bytes beyond a cache.
 enum class Transport { kLink, kMemory };
@@ -106,6 +104,7 @@ Links links_of_table(const std::vector<LinkMeasurement>& measurements, const std
 
 // Seconds of what was measured, by the level it belongs to.
 double link_seconds(const std::vector<LinkLevel>& levels, const LinkMeasurement& measurement);
+bool link_extrapolated(const std::vector<LinkLevel>& levels, const LinkMeasurement& measurement);
 // |predicted / measured - 1| over the rows.
 ErrorSummary link_errors(const std::vector<LinkLevel>& levels,
                          const std::vector<LinkMeasurement>& measurements);

@@ -32,6 +32,7 @@ struct ValidationPart {
   bool differences = false;  // errors are |predicted - measured| (of shares), else |predicted / measured - 1|
   std::optional<double> worst_deviation;  // largest error of a drawn row, in its standard errors
 
+  int64_t extrapolated = 0;  // rows outside what a given profile was measured on
   // Thresholds: on `test`, and on worst_deviation.
   std::optional<double> most_median, most_p90, most_worst, most_deviation;
 
@@ -62,10 +63,9 @@ std::vector<ValidationPart> validate_tables(const std::string& data_folder);
 
 // How well a given profile prices a table it may never have seen: fit is empty, naive predictors are fitted
 // to even rows and tested, like the profile, on all.
-std::vector<ValidationPart> validate_profile(const KernelProfile& profile, const std::string& table_path,
-                                             const std::vector<std::string>& columns);
-
-// The same of links and a table of messages or collectives.
-ValidationPart validate_links(const Links& links, const std::string& table_path);
+// The table, read once ("-": stdin), may be one of attention calls, with `columns` as ROLE=NAME, or of
+// messages and collectives; `profile` is a name or a file of what prices such rows.
+std::vector<ValidationPart> validate_table(const std::string& profile, const std::string& table_path,
+                                           const std::vector<std::string>& columns);
 
 }  // namespace counterpoise

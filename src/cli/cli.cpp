@@ -2,6 +2,8 @@
 #include "cli/cli.h"
 
 #include <cstdio>
+#include <new>
+#include <stdexcept>
 
 #include "cli/verbs.h"
 #include "counterpoise/error.h"
@@ -24,6 +26,12 @@ void add_verbs(CLI::App& app) {
   add_show_verb(app);
 }
 
+// What was asked for is larger than any memory: a size among the arguments or in a file.
+int too_large() {
+  fmt::print(stderr, "counterpoise: this takes more memory than there is; use smaller sizes\n");
+  return static_cast<int>(ErrorKind::kInfeasible);
+}
+
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
@@ -42,6 +50,10 @@ int run_command_line(int argc, const char* const* argv) {
   } catch (const Error& error) {
     fmt::print(stderr, "counterpoise: {}\n", error.what());
     return error.exit_code();
+  } catch (const std::bad_alloc&) {
+    return too_large();
+  } catch (const std::length_error&) {
+    return too_large();
   } catch (const std::exception& bug) {
     fmt::print(stderr, "counterpoise: internal error: {}\n", bug.what());
     return 70;

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "cli/kernel_options.h"
 #include "cli/mpi_world.h"
+#include "cli/output_option.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "cost/table_profile.h"
@@ -30,7 +31,8 @@ KeepResiduals parse_keep(const std::string& text) {
 }
 
 constexpr double kLinksShare = 0.4;  // of the budget, where messages are timed too
-constexpr int64_t kLeastMessage = 8 << 10;
+constexpr int64_t kLeastMessage = 8 << 10, kMostMessage = 1 << 30;
+constexpr int kMostThreads = 64;
 constexpr double kNap = 0.02;  // seconds
 
 // Holds every rank until rank 0 has come here; they sleep meanwhile, so that it has the machine for itself.
@@ -66,6 +68,8 @@ struct CalibrateVerb {
 
   // Messages first, between all ranks; then the kernel, by rank 0 while the others sleep.
   void measure_as_rank(Communicator& world) const {
+    if (world.rank() == 0)
+      for (const std::string& path : {output, json}) require_writable(path);
     CalibrationOptions options = kernel.options(!forward_only);
     const LinkTiming timing = link_timing(options.budget_seconds * kLinksShare);
     options.budget_seconds -= timing.budget_seconds;
@@ -86,8 +90,9 @@ struct CalibrateVerb {
     LinkTiming timing;
     timing.budget_seconds = budget;
     timing.largest = parse_size(max_message, "--max-message");
-    if (timing.largest < kLeastMessage)
-      throw_error(ErrorKind::kUsage, "--max-message {}: must be at least {}", max_message, kLeastMessage);
+    if (timing.largest < kLeastMessage || timing.largest > kMostMessage)
+      throw_error(ErrorKind::kUsage, "--max-message {}: must be from {} to {}", max_message,
+                  format_size(kLeastMessage), format_size(kMostMessage));
     return timing;
   }
 
@@ -105,8 +110,9 @@ struct CalibrateVerb {
                   "--links {} makes threads; under mpirun the ranks are those that it started", links_ranks);
     if (mpi_launched()) return run_under_mpi(limits, body);
     if (links_ranks == 0) return emit(measure_kernel());
-    if (links_ranks < 2)
-      throw_error(ErrorKind::kUsage, "--links {}: messages need two ranks at least", links_ranks);
+    if (links_ranks < 2 || links_ranks > kMostThreads)
+      throw_error(ErrorKind::kUsage, "--links {}: messages are timed between 2 to {} threads", links_ranks,
+                  kMostThreads);
     run_on_threads(links_ranks, body, limits);
   }
 
@@ -170,9 +176,8 @@ void add_calibrate_verb(CLI::App& app) {
   sub->add_option("--links-table", verb->links_table, "Fit a table of messages or collectives")
       ->type_name("FILE");
   sub->add_option("--name", verb->name, "Name of the profile (default: the file's)")->type_name("NAME");
-  sub->add_option("-o,--output", verb->output, "Write the profile (- for stdout)")->type_name("FILE|-");
-  sub->add_option("--json", verb->json, "Write errors and coefficients as JSON (- for stdout)")
-      ->type_name("FILE|-");
+  add_output_option(*sub, "-o,--output", verb->output, "Write the profile (- for stdout)");
+  add_output_option(*sub, "--json", verb->json, "Write errors and coefficients as JSON (- for stdout)");
   sub->footer(kExamples);
   sub->callback([verb] { verb->run(); });
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/kernel_options.h"
+#include "cli/output_option.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
 #include "counterpoise/error.h"
@@ -44,9 +46,8 @@ struct ValidateVerb {
     if (profile.empty() != table.empty())
       throw_error(ErrorKind::kUsage,
                   "--profile and --table belong together: the profile prices the table's rows");
-    if (std::filesystem::exists(table) && is_link_table(table))
-      return {validate_links(load_links(profile), table)};
-    if (!table.empty()) return validate_profile(*load_kernel_profile(profile), table, columns);
+    if (!table.empty()) return validate_table(profile, table, columns);
+    if (!columns.empty()) throw_error(ErrorKind::kUsage, "--column describes a --table");
     const std::pair<std::string, std::function<std::vector<ValidationPart>()>> sources[] = {
         {"tables", [&] { return validate_tables(data); }},
         {"cpu", [&] { return measure(); }},
@@ -58,6 +59,10 @@ struct ValidateVerb {
       known = true;
       for (ValidationPart& part : make()) parts.push_back(std::move(part));
     }
+    if (only == "tables" &&
+        std::ranges::none_of(parts, [](const auto& part) { return part.unavailable.empty(); }))
+      throw_error(ErrorKind::kBadInput,
+                  "{}/calibration holds none of the published tables; --data names the folder", data);
     if (!known) throw_error(ErrorKind::kUsage, "--only takes all, tables, cpu or laws, not '{}'", only);
     return parts;
   }
@@ -122,7 +127,7 @@ void add_validate_verb(CLI::App& app) {
       ->type_name("FILE");
   sub->add_option("--column", verb->columns, "What a column of --table holds, for example tokens=seqlen")
       ->type_name("ROLE=NAME");
-  sub->add_option("--json", verb->json, "Write the result as JSON (- for stdout)")->type_name("FILE|-");
+  add_output_option(*sub, "--json", verb->json, "Write the result as JSON (- for stdout)");
   sub->footer(kExamples);
   sub->callback([verb] { verb->run(); });
 }

@@ -2,57 +2,48 @@
 #include "cost/csv_table.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include "counterpoise/error.h"
+#include "lengths/csv_scanner.h"
 
 namespace counterpoise {
 namespace {
 
-std::string_view trim(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\r' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+// The same lines with comments blank, so that line numbers stay; a lone carriage return ends a line too.
+std::string without_comments(std::string_view text) {
+  std::string plain(text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0));
+  if (plain.find('\n') == std::string::npos) std::replace(plain.begin(), plain.end(), '\r', '\n');
+  for (size_t begin = 0, end; begin < plain.size(); begin = end + 1) {
+    end = std::min(plain.find('\n', begin), plain.size());
+    if (plain[begin] == '#') std::fill_n(plain.begin() + static_cast<ptrdiff_t>(begin), end - begin, ' ');
+  }
+  return plain;
 }
 
-std::vector<std::string> split(std::string_view line, char separator) {
-  std::vector<std::string> cells;
-  for (size_t end; (end = line.find(separator)) != std::string_view::npos; line.remove_prefix(end + 1))
-    cells.emplace_back(trim(line.substr(0, end)));
-  cells.emplace_back(trim(line));
-  return cells;
-}
-
-char separator_of(std::string_view header) {
-  char best = ',';
-  for (const char candidate : {',', '|', '\t', ';'})
-    if (std::count(header.begin(), header.end(), candidate) > std::count(header.begin(), header.end(), best))
-      best = candidate;
-  return best;
+void require_text(std::string_view text, const std::string& file) {
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos)
+    bad_input(Place::byte(file, static_cast<int64_t>(nul)), "a zero byte; a table is text in UTF-8");
 }
 
 }  // namespace
 
 CsvTable::CsvTable(std::string_view text, std::string file) : file_(std::move(file)) {
-  char separator = ',';
-  for (size_t line = 1; !text.empty(); ++line) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view row = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (trim(row).empty() || row.front() == '#') continue;
-    if (header_.empty()) {
-      separator = separator_of(row);
-      header_ = split(row, separator);
-      for (size_t i = 0; i < header_.size(); ++i) columns_.emplace(header_[i], i);
-      continue;
-    }
-    cells_.push_back(split(row, separator));
-    lines_.push_back(line);
-    if (cells_.back().size() != header_.size())
-      throw_error(ErrorKind::kBadInput, "{}:{}: {} cells, the header has {}", file_, line,
-                  cells_.back().size(), header_.size());
+  require_text(text, file_);
+  const std::string plain = without_comments(text);
+  CsvScanner scanner(file_, plain);
+  std::vector<std::string_view> cells;
+  if (scanner.next(cells)) header_.assign(cells.begin(), cells.end());
+  for (size_t i = 0; i < header_.size(); ++i)
+    if (!columns_.emplace(header_[i], i).second) ambiguous_.insert(header_[i]);
+  while (scanner.next(cells)) {
+    if (cells.size() != header_.size())
+      bad_input(scanner.place(), "{} cells, the header has {}", cells.size(), header_.size());
+    cells_.emplace_back(cells.begin(), cells.end());
+    lines_.push_back(static_cast<size_t>(scanner.place().value));
   }
   if (cells_.empty()) throw_error(ErrorKind::kBadInput, "{}: no rows below a header line", file_);
 }
@@ -66,6 +57,8 @@ size_t CsvTable::index(const std::string& column) const {
   if (found == columns_.end())
     throw_error(ErrorKind::kBadInput, "{}: no column '{}'; there are: {}", file_, column,
                 fmt::join(header_, ", "));
+  if (ambiguous_.contains(column))
+    throw_error(ErrorKind::kBadInput, "{}: the header names column '{}' twice; rename one", file_, column);
   return found->second;
 }
 
@@ -75,17 +68,17 @@ const std::string& CsvTable::text(size_t row, const std::string& column) const {
 
 double CsvTable::number(size_t row, const std::string& column) const {
   const std::string& cell = text(row, column);
-  char* end = nullptr;
-  const double value = std::strtod(cell.c_str(), &end);
-  if (cell.empty() || *end != 0 || !std::isfinite(value) || value < 0)
-    fail(row, column, fmt::format("'{}' is not a number of at least zero", cell));
+  double value = 0;
+  const auto [end, status] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (status != std::errc() || end != cell.data() + cell.size() || !std::isfinite(value) || value < 0)
+    fail(row, column, fmt::format("{} is not a number of at least zero", shown(cell)));
   return value;
 }
 
 int64_t CsvTable::integer(size_t row, const std::string& column) const {
   const double value = number(row, column);
   if (value != std::floor(value) || value > 0x1p53)
-    fail(row, column, fmt::format("'{}' is not a whole number", text(row, column)));
+    fail(row, column, fmt::format("{} is not a whole number", shown(text(row, column))));
   return static_cast<int64_t>(value);
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace counterpoise {
 
-// A small text table with a header line; cells separated by ',', '|', ';' or tab, whichever the header
-// holds most of. Quoted cells are not supported: measured tables have none.
+// A text table with a header line; cells separated by ',', '|', ';' or tab, whichever the header holds most
+// of, quoted where they hold one (RFC 4180). Lines that begin with '#' and a byte order mark are skipped.
 class CsvTable {
  public:
   // Throws kBadInput (file, line, reason) where a row has not as many cells as the header.
@@ -30,6 +33,7 @@ class CsvTable {
   std::string file_;
   std::vector<std::string> header_;
   std::map<std::string, size_t> columns_;
+  std::set<std::string> ambiguous_;  // columns that the header names more than once
   std::vector<std::vector<std::string>> cells_;
   std::vector<size_t> lines_;
 };

@@ -42,8 +42,9 @@ double between(const LinkCurve& low, const LinkCurve& high, int64_t ranks, doubl
 double composed(const LinkLevel& level, Collective op, int64_t ranks, double bytes) {
   const std::vector<const LinkCurve*> single = curves_of(level, Collective::kSendRecv);
   if (single.empty())
-    throw_error(ErrorKind::kUsage, "links of level '{}' were measured neither for {} nor for send_recv",
-                level.name, collective_name(op));
+    throw_error(ErrorKind::kUsage, "links of level '{}' were not measured for {}{}", level.name,
+                collective_name(op),
+                op == Collective::kSendRecv ? "" : ", nor for send_recv to compose it of");
   const double steps = static_cast<double>(ring_steps(op, ranks));
   return steps * single.front()->seconds(moved_bytes(op, ranks, bytes) / steps);
 }

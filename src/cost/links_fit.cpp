@@ -21,7 +21,8 @@ struct FittedPrices {
   double loss;
 };
 
-constexpr size_t kRowsOfAPart = 3;  // at least, where a curve is fitted in two parts
+constexpr size_t kRowsOfAPart = 3;    // at least, where a curve is fitted in two parts
+constexpr size_t kSplitsTried = 256;  // about, of a curve with more rows
 
 double moved(const LinkMeasurement& row) {
   return moved_bytes(row.op, row.ranks, row.bytes);
@@ -59,7 +60,8 @@ void take_better(FittedPrices& best, FittedPrices other) {
 FittedPrices fit_prices(RowSpan rows, Transport transport) {
   const FittedLine single = fit_line(rows);
   FittedPrices best{{single.line}, 0, 0, single.loss / 2};
-  for (size_t split = kRowsOfAPart; split + kRowsOfAPart <= rows.size(); ++split) {
+  const size_t stride = 1 + rows.size() / kSplitsTried;
+  for (size_t split = kRowsOfAPart; split + kRowsOfAPart <= rows.size(); split += stride) {
     take_better(best, fit_protocols(rows, split));
     if (transport == Transport::kMemory) take_better(best, fit_cache(rows, split));
   }
@@ -68,7 +70,7 @@ FittedPrices fit_prices(RowSpan rows, Transport transport) {
 
 LinkCurve fit_curve(Rows rows, Transport transport) {
   std::stable_sort(rows.begin(), rows.end(), [](auto* a, auto* b) { return a->bytes < b->bytes; });
-  if (rows.size() < 2)
+  if (rows.front()->bytes == rows.back()->bytes)
     throw_error(ErrorKind::kBadInput, "{}: one size fixes no line; at least two are needed",
                 rows.front()->label);
   const FittedPrices prices = fit_prices(rows, transport);

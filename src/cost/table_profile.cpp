@@ -11,10 +11,28 @@
 namespace counterpoise {
 namespace {
 
+constexpr size_t kFolds = 5;
+constexpr size_t kMostRows = 20000;  // a fit takes seconds up to here; residuals make it quadratic
+
+// Every fold of the cross-validation leaves as many rows as there are coefficients.
+void check_rows(const AttentionTable& table, size_t coefficients) {
+  size_t least = coefficients;
+  while (least - (least + kFolds - 1) / kFolds < coefficients) ++least;
+  if (table.rows.size() < least)
+    throw_error(ErrorKind::kBadInput,
+                "{}: {} rows; a fit of {} coefficients and its cross-validation take {} at least", table.file,
+                table.rows.size(), coefficients, least);
+  if (table.rows.size() > kMostRows)
+    throw_error(ErrorKind::kBadInput, "{}: {} rows; {} are fitted at most, keep every {}th", table.file,
+                table.rows.size(), kMostRows, (table.rows.size() + kMostRows - 1) / kMostRows);
+}
+
 DirectionModel fit_one(const AttentionTable& table, Direction direction, KeepResiduals keep,
                        nlohmann::ordered_json& record) {
   const std::vector<Measurement> rows = table.measurements(direction);
-  const FitOptions options = choose_residuals(rows, table_fit_options(rows), keep);
+  const FitOptions plain = table_fit_options(rows);
+  check_rows(table, plain.features.size());
+  const FitOptions options = choose_residuals(rows, plain, keep);
   const DirectionModel model = fit_direction(rows, options);
   record = {{"rows", rows.size()},
             {"neighbours_correct", options.keep_residuals},

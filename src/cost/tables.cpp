@@ -5,6 +5,7 @@
 
 #include "base/files.h"
 #include "cost/csv_table.h"
+#include "cost/time_column.h"
 #include "counterpoise/error.h"
 
 namespace counterpoise {
@@ -37,12 +38,13 @@ TableColumns recognise(const CsvTable& table) {
               table.file(), fmt::join(kRoles, ", "));
 }
 
-double unit_seconds(const std::string& column) {
-  const auto ends = [&](const char* suffix) { return column.ends_with(suffix); };
-  if (ends("(ns)") || ends("_ns") || ends(":ns")) return 1e-9;
-  if (ends("(us)") || ends("_us") || ends(":us")) return 1e-6;
-  if (ends("(ms)") || ends("_ms") || ends(":ms")) return 1e-3;
-  return 1;
+// A table holds less; more would only exhaust memory or 64 bits.
+constexpr int64_t kMostDocuments = 1 << 20, kMostDocumentsOfATable = 1 << 22;
+constexpr int64_t kMostTokens = 1 << 30, kMostOther = 1 << 20;
+
+int64_t most_of(const std::string& role) {
+  if (role == "tokens" || role == "q_rows" || role == "kv_rows") return kMostTokens;
+  return role == "documents" ? kMostDocuments : kMostOther;
 }
 
 int64_t bytes_of_dtype(const CsvTable& table, size_t row, const std::string& column) {
@@ -67,25 +69,31 @@ class RowReader {
     if (!has(role)) return absent;
     const int64_t value = table_.integer(row_, columns_.at(role));
     if (value < 1) table_.fail(row_, columns_.at(role), "must be at least 1");
+    if (value > most_of(role))
+      table_.fail(row_, columns_.at(role), fmt::format("{} is more than {}", value, most_of(role)));
     return value;
   }
   double seconds(const std::string& role) const {
-    if (!has(role)) return 0;
-    std::string column = columns_.at(role);
-    const double unit = unit_seconds(column);
-    if (!table_.has(column)) column = column.substr(0, column.find_last_of(':'));
-    const double value = table_.number(row_, column) * unit;
-    if (value <= 0) table_.fail(row_, column, "a measured time must be above zero");
-    return value;
+    return has(role) ? read_seconds(table_, row_, time_column(table_, columns_.at(role))) : 0;
   }
   CostShape shape(int64_t tp) const {
+    const int64_t heads = integer("heads", 1), kv_heads = integer("kv_heads", heads);
+    if (heads % tp != 0) fail("heads", fmt::format("{} heads cannot be divided by tp = {}", heads, tp));
+    if (heads % kv_heads != 0)
+      fail("kv_heads", fmt::format("{} kv heads do not divide {} query heads", kv_heads, heads));
     CostShape shape;
-    shape.heads = std::max<int64_t>(1, integer("heads", 1) / tp);
-    shape.kv_heads = std::max<int64_t>(1, integer("kv_heads", integer("heads", 1)) / tp);
+    shape.heads = heads / tp;
+    shape.kv_heads = std::max<int64_t>(1, kv_heads / tp);
     shape.head_dim = integer("head_dim", 128);
     shape.v_head_dim = integer("v_head_dim", shape.head_dim);
     shape.element_bytes = has("dtype") ? bytes_of_dtype(table_, row_, columns_.at("dtype")) : 2;
     return shape;
+  }
+
+  // About the column of a role, or about the whole row where no column plays it.
+  [[noreturn]] void fail(const std::string& role, const std::string& reason) const {
+    if (has(role)) table_.fail(row_, columns_.at(role), reason);
+    throw_error(ErrorKind::kBadInput, "{}:{}: {}", table_.file(), table_.line(row_), reason);
   }
 
  private:
@@ -96,11 +104,19 @@ class RowReader {
 
 WorkShape share(const RowReader& read, const AttentionRow& row, const CostShape& shape) {
   if (read.has("q_rows")) {
-    const int64_t q = read.integer("q_rows", 1);
-    return causal_share(q, std::max(q, read.integer("kv_rows", 1)), shape);
+    const int64_t q = read.integer("q_rows", 1), kv = read.integer("kv_rows", 1);
+    if (q > kv) read.fail("q_rows", fmt::format("{} q rows see only {} kv rows, causally", q, kv));
+    return causal_share(q, kv, shape);
   }
   const int64_t q = std::max<int64_t>(1, row.tokens / row.cp);
   return causal_share(q, std::max(q, row.tokens * (row.cp + 1) / (2 * row.cp)), shape);
+}
+
+int64_t tokens_of_total(const CsvTable& table, size_t row, int64_t documents) {
+  const int64_t total = table.integer(row, "total_len");
+  if (total < documents || total > kMostTokens)
+    table.fail(row, "total_len", fmt::format("{} tokens in {} documents", total, documents));
+  return total / documents;
 }
 
 AttentionRow read_row(const CsvTable& table, size_t index, const TableColumns& columns) {
@@ -113,7 +129,7 @@ AttentionRow read_row(const CsvTable& table, size_t index, const TableColumns& c
   if (read.has("tokens"))
     row.tokens = read.integer("tokens", 1);
   else if (table.has("total_len"))
-    row.tokens = table.integer(index, "total_len") / row.documents;
+    row.tokens = tokens_of_total(table, index, row.documents);
   const WorkShape work = share(read, row, read.shape(row.tp));
   row.forward.tiles.assign(static_cast<size_t>(row.documents), work);
   row.forward.steps = read.integer("steps", 1);
@@ -143,7 +159,10 @@ std::vector<Measurement> AttentionTable::measurements(Direction direction) const
 }
 
 AttentionTable read_attention_table(const std::string& path, const TableColumns& named) {
-  const CsvTable table(read_file(path), path);
+  return read_attention_table(CsvTable(read_file(path), path), named);
+}
+
+AttentionTable read_attention_table(const CsvTable& table, const TableColumns& named) {
   const TableColumns columns = named.empty() ? recognise(table) : named;
   if (!columns.contains("forward") && !columns.contains("backward"))
     throw_error(ErrorKind::kUsage, "--column needs forward=NAME or backward=NAME: the time of a row");
@@ -151,8 +170,15 @@ AttentionTable read_attention_table(const std::string& path, const TableColumns&
       !table.has("total_len"))
     throw_error(ErrorKind::kUsage, "--column needs tokens=NAME, or q_rows=NAME and kv_rows=NAME");
   AttentionTable result{
-      path, device_of(table), columns.contains("forward"), columns.contains("backward"), {}};
-  for (size_t row = 0; row < table.rows(); ++row) result.rows.push_back(read_row(table, row, columns));
+      table.file(), device_of(table), columns.contains("forward"), columns.contains("backward"), {}};
+  int64_t documents = 0;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    result.rows.push_back(read_row(table, row, columns));
+    documents += result.rows.back().documents;
+    if (documents > kMostDocumentsOfATable)
+      throw_error(ErrorKind::kBadInput, "{}:{}: more than {} documents up to here; leave rows out",
+                  table.file(), table.line(row), kMostDocumentsOfATable);
+  }
   return result;
 }
 
@@ -163,7 +189,11 @@ void add_column(TableColumns& columns, const std::string& assignment) {
       std::find(std::begin(kRoles), std::end(kRoles), role) == std::end(kRoles))
     throw_error(ErrorKind::kUsage, "--column takes ROLE=NAME; '{}' is not one of {}", role,
                 fmt::join(kRoles, ", "));
-  columns[role] = assignment.substr(equals + 1);
+  if (equals + 1 == assignment.size())
+    throw_error(ErrorKind::kUsage, "--column {} names no column of the table", assignment);
+  if (!columns.emplace(role, assignment.substr(equals + 1)).second)
+    throw_error(ErrorKind::kUsage, "--column names {} twice: {} and {}", role, columns[role],
+                assignment.substr(equals + 1));
 }
 
 }  // namespace counterpoise

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "cost/csv_table.h"
 #include "counterpoise/cost_model.h"
+#include "counterpoise/links.h"
 
 namespace counterpoise {
 
@@ -33,8 +35,14 @@ struct AttentionTable {
 // Reads a table of attention calls; without `columns` the layouts of the two tables in docs/cost.md are
 // recognised by their header. Bad rows: kBadInput with file, line and column.
 AttentionTable read_attention_table(const std::string& path, const TableColumns& columns = {});
+AttentionTable read_attention_table(const CsvTable& table, const TableColumns& columns = {});
 
-// "tokens=seqlen" -> columns["tokens"] = "seqlen"; kUsage names an unknown role.
+// By its columns a table of messages or collectives.
+bool is_link_table(const CsvTable& table);
+std::vector<LinkMeasurement> read_link_table(const CsvTable& table);
+
+// "tokens=seqlen" -> columns["tokens"] = "seqlen"; kUsage names an unknown role, and one
+// that is given twice.
 void add_column(TableColumns& columns, const std::string& assignment);
 
 }  // namespace counterpoise

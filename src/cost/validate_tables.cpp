@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/files.h"
 #include "cost/table_profile.h"
 #include "cost/validation_rows.h"
 #include "counterpoise/error.h"
@@ -111,6 +112,40 @@ ValidationPart links(const std::string& name, const std::string& path) {
   return part;
 }
 
+ValidationPart validate_links(const Links& given, const CsvTable& table) {
+  const std::vector<LinkMeasurement> rows = read_link_table(table);
+  ValidationPart part;
+  part.name = "links " + given.name;
+  part.split = fmt::format("links {} on every row of {}; naive predictors fitted to every other row",
+                           given.name, table.file());
+  for (const LinkMeasurement& one : rows) part.extrapolated += link_extrapolated(given.levels, one);
+  compare_links(part, given.levels, halves(rows).first, rows);
+  return part;
+}
+
+std::vector<ValidationPart> validate_profile(const KernelProfile& profile, const AttentionTable& table) {
+  const TableSplit split = split_rows(table, [n = 0](const AttentionRow&) mutable { return n++ % 2 == 0; });
+  const TableSplit all = split_rows(table, [](const AttentionRow&) { return false; });
+  std::vector<ValidationPart> parts;
+  for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
+    const bool forward = direction == Direction::kForward;
+    if (!(forward ? table.has_forward : table.has_backward)) continue;
+    ValidationPart& part = parts.emplace_back();
+    part.name = fmt::format("{} {}", profile.info().name, forward ? "forward" : "backward");
+    part.split = fmt::format("profile {} on every row of {}; naive predictors fitted to every other row",
+                             profile_hash(profile), table.file);
+    if (!forward && !profile.model().has_backward()) {
+      part.unavailable = "the profile has no backward";
+      continue;
+    }
+    for (const Measurement& one : table.measurements(direction))
+      part.extrapolated += profile.model().extrapolated(one.tiles, direction);
+    compare_split(part, all, direction, profile.model().model(direction));
+    part.naive = naive_errors(naive_inputs(split.fit, direction), naive_inputs(all.test, direction));
+  }
+  return parts;
+}
+
 }  // namespace
 
 std::vector<ValidationPart> validate_tables(const std::string& data_folder) {
@@ -139,39 +174,14 @@ std::vector<ValidationPart> validate_tables(const std::string& data_folder) {
   return parts;
 }
 
-ValidationPart validate_links(const Links& given, const std::string& table_path) {
-  const std::vector<LinkMeasurement> rows = read_link_table(table_path);
-  ValidationPart part;
-  part.name = "links " + given.name;
-  part.split = fmt::format("links {} on every row of {}; naive predictors fitted to every other row",
-                           given.name, std::filesystem::path(table_path).filename().string());
-  compare_links(part, given.levels, halves(rows).first, rows);
-  return part;
-}
-
-std::vector<ValidationPart> validate_profile(const KernelProfile& profile, const std::string& table_path,
-                                             const std::vector<std::string>& columns) {
+std::vector<ValidationPart> validate_table(const std::string& profile, const std::string& table_path,
+                                           const std::vector<std::string>& columns) {
   TableColumns named;
   for (const std::string& assignment : columns) add_column(named, assignment);
-  const AttentionTable table = read_attention_table(table_path, named);
-  const TableSplit split = split_rows(table, [n = 0](const AttentionRow&) mutable { return n++ % 2 == 0; });
-  const TableSplit all = split_rows(table, [](const AttentionRow&) { return false; });
-  std::vector<ValidationPart> parts;
-  for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
-    const bool forward = direction == Direction::kForward;
-    if (!(forward ? table.has_forward : table.has_backward)) continue;
-    ValidationPart& part = parts.emplace_back();
-    part.name = fmt::format("{} {}", profile.info().name, forward ? "forward" : "backward");
-    part.split = fmt::format("profile {} on every row of {}; naive predictors fitted to every other row",
-                             profile_hash(profile), table.file);
-    if (!forward && !profile.model().has_backward()) {
-      part.unavailable = "the profile has no backward";
-      continue;
-    }
-    compare_split(part, all, direction, profile.model().model(direction));
-    part.naive = naive_errors(naive_inputs(split.fit, direction), naive_inputs(all.test, direction));
-  }
-  return parts;
+  const CsvTable table(read_file(table_path), table_path);
+  if (!named.empty() || !is_link_table(table))
+    return validate_profile(*load_kernel_profile(profile), read_attention_table(table, named));
+  return {validate_links(load_links(profile), table)};
 }
 
 }  // namespace counterpoise

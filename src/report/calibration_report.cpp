@@ -18,9 +18,11 @@ std::string errors_line(const std::string& direction, const Json& record) {
     return fmt::format("median {}, p90 {}, worst {}", error_cell(error["median"]), error_cell(error["p90"]),
                        error_cell(error["worst"]));
   };
-  return fmt::format("{}: {} calls; fit: {}; predicted by the other four fifths: {}\n", direction,
-                     record["rows"].get<int64_t>(), cells(record["fit"]),
-                     cells(record["cross_validated_5_folds"]));
+  const bool crossed = record.contains("cross_validated_5_folds");
+  return fmt::format(
+      "{}: {} calls; fit: {}; {}\n", direction, record["rows"].get<int64_t>(), cells(record["fit"]),
+      crossed ? "predicted by the other four fifths: " + cells(record["cross_validated_5_folds"])
+              : "too few rows for cross-validation");
 }
 
 void add_coefficients(TextTable& table, const std::string& direction, const DirectionModel& model) {
@@ -47,6 +49,17 @@ std::string beyond_cell(const LinkCurve& curve, const LinkLine& line) {
   if (curve.far_seconds_per_byte <= 0) return "";
   return fmt::format("{} above {}", bandwidth_cell(line.seconds_per_byte + curve.far_seconds_per_byte),
                      format_bytes(curve.near_bytes));
+}
+
+// Which messages line `i` prices, where a curve has one for small and one for large.
+std::string sizes_cell(const LinkCurve& curve, size_t i) {
+  if (curve.lines.size() != 2) return "all";
+  const LinkLine &small = curve.lines[0], &large = curve.lines[1];
+  const double per_byte = small.seconds_per_byte - large.seconds_per_byte;
+  const double moved = (large.latency - small.latency) / per_byte;
+  if (!(per_byte > 0) || !(moved > 0)) return "the faster line";
+  return fmt::format("{} {}", i == 0 ? "up to" : "above",
+                     format_bytes(moved / moved_bytes(curve.op, curve.ranks, 1)));
 }
 
 }  // namespace
@@ -77,7 +90,8 @@ nlohmann::ordered_json calibration_json(const KernelProfile& profile) {
 }
 
 std::string links_report_text(const Links& links) {
-  std::string text = fmt::format("links {}: {}\ndevice: {}\n", links.name, links.source, links.device);
+  std::string text = fmt::format("links {}: {}\ndevice: {}\n", links.name, links.source,
+                                 links.device.empty() ? "not named" : links.device);
   if (!links.calibration.empty()) {
     const Json calibration = Json::parse(links.calibration);
     text += errors_line("time", calibration["time"]);
@@ -88,15 +102,16 @@ std::string links_report_text(const Links& links) {
   TextTable table({{"level", Align::kLeft},
                    {"collective", Align::kLeft},
                    {"ranks"},
+                   {"messages", Align::kLeft},
                    {"latency"},
                    {"bandwidth"},
                    {"beyond the cache", Align::kLeft}});
   for (const LinkLevel& level : links.levels)
     for (const LinkCurve& curve : level.curves)
-      for (const LinkLine& line : curve.lines)
+      for (size_t i = 0; i < curve.lines.size(); ++i)
         table.add_row({level.name, collective_name(curve.op), fmt::format("{}", curve.ranks),
-                       format_seconds(line.latency), bandwidth_cell(line.seconds_per_byte),
-                       beyond_cell(curve, line)});
+                       sizes_cell(curve, i), format_seconds(curve.lines[i].latency),
+                       bandwidth_cell(curve.lines[i].seconds_per_byte), beyond_cell(curve, curve.lines[i])});
   return text + table.str();
 }
 

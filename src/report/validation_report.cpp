@@ -67,10 +67,14 @@ std::string details(const ValidationPart& part) {
   if (!part.unavailable.empty()) return text + fmt::format("  not available: {}\n", part.unavailable);
   text += fmt::format("  {}\n", part.split);
   if (!part.note.empty()) text += fmt::format("  {}\n", part.note);
+  if (part.extrapolated > 0)
+    text += fmt::format("  extrapolated: {} of {} rows lie outside what it was measured on\n",
+                        part.extrapolated, part.test.rows);
   if (part.worst_deviation)
-    text +=
-        fmt::format("  worst error {:.2f} %; the row furthest from the draw is {:.1f} standard errors off\n",
-                    100 * part.test.worst, *part.worst_deviation);
+    text += fmt::format(
+        "  worst error {:.2f} %; beyond what the law's grid may be off, the row furthest from the draw is "
+        "{:.1f} standard errors off\n",
+        100 * part.test.worst, *part.worst_deviation);
   if (!part.worst.empty())
     text += "  worst of the tested rows:\n" + case_lines(part, part.worst, part.worst.size());
   if (!part.anomalies.empty())
@@ -139,15 +143,21 @@ class NaiveTables {
 
 std::string found(const std::vector<ValidationPart>& parts) {
   const auto judged = std::ranges::count_if(parts, &ValidationPart::judged);
-  std::string text = fmt::format(
-      "Found  {} of {} parts hold their thresholds",
-      std::ranges::count_if(parts, [](const ValidationPart& part) { return part.judged() && part.passed(); }),
-      judged);
+  std::string text =
+      judged == 0 ? "Found  no part has a threshold here: errors are reported, not judged"
+                  : fmt::format("Found  {} of {} parts hold their thresholds",
+                                std::ranges::count_if(
+                                    parts, [](const auto& part) { return part.judged() && part.passed(); }),
+                                judged);
   const auto add = [&](const char* what, const std::vector<std::string>& names) {
     if (!names.empty()) text += fmt::format("; {}: {}", what, fmt::join(names, ", "));
   };
   add("above them", failed_parts(parts));
   add("above them on a machine too noisy to judge", inconclusive_parts(parts));
+  std::vector<std::string> absent;
+  for (const ValidationPart& part : parts)
+    if (!part.unavailable.empty()) absent.push_back(part.name);
+  add("not available", absent);
   return text + "\n\n";
 }
 
@@ -175,6 +185,7 @@ Json part_json(const ValidationPart& part) {
   json["unit"] = part.unit;
   json["fit"] = part.fit.rows > 0 ? error_object(part.fit) : Json(nullptr);
   json["test"] = error_object(part.test);
+  json["extrapolated"] = part.extrapolated;
   for (const NaiveError& naive : part.naive) json["naive"][naive.name] = error_object(naive.error);
   json["worst_deviation"] = number_json(part.worst_deviation);
   json["threshold"] = {{"median", number_json(part.most_median)},

@@ -70,13 +70,21 @@ TEST(Validate, GivenLinksPriceATable) {
   EXPECT_LE(part["test"]["median"].get<double>(), 0.05);
 }
 
-TEST(Validate, AbsentTablesAreSaidToBeAbsent) {
-  const nlohmann::json result = run_json("validate --only tables --data /nonexistent");
-  EXPECT_TRUE(result["passed"].get<bool>());
-  for (const nlohmann::json& part : result["parts"]) {
-    EXPECT_FALSE(part["available"].get<bool>());
-    EXPECT_NE(part["reason"].get<std::string>().find("--data"), std::string::npos);
-  }
+// Nothing was compared, which is no success.
+TEST(Validate, TablesThatAreAllAbsentAreAnError) {
+  const Outcome outcome = run_counterpoise("validate --only tables --data /nonexistent");
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.output;
+  EXPECT_NE(outcome.output.find("/nonexistent/calibration holds none"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("--data names the folder"), std::string::npos) << outcome.output;
+}
+
+TEST(Validate, RowsBeyondAProfilesMeasurementsAreCounted) {
+  REQUIRE_DATA_FILE("calibration/a100_attention_forward_backward.csv");
+  const std::string table = data_file("calibration/a100_attention_forward_backward.csv");
+  const nlohmann::json own = run_json("validate --profile a100 --table " + table),
+                       other = run_json("validate --profile h100-varlen --table " + table);
+  EXPECT_EQ(part_named(own, "a100 forward")["extrapolated"], 0);
+  EXPECT_GT(part_named(other, "h100-varlen forward")["extrapolated"], 100);
 }
 
 TEST(Validate, AGivenProfilePricesATable) {
@@ -121,8 +129,29 @@ TEST(Validate, ThisCpuIsComparedPerGroupAndForEverySharderWithEveryScheme) {
 TEST(Validate, UsageErrors) {
   EXPECT_EQ(run_counterpoise("validate --profile a100").exit_code, 2);
   EXPECT_EQ(run_counterpoise("validate --only moon").exit_code, 2);
-  EXPECT_EQ(run_counterpoise("validate --profile area --table x.csv").exit_code, 2);
+  const ScratchFile table("usage.csv", "n,t\n64,1\n");
+  EXPECT_EQ(run_counterpoise("validate --profile area --table " + table.path() +
+                             " --column tokens=n --column forward=t")
+                .exit_code,
+            2);
   EXPECT_EQ(run_counterpoise("validate --profile a100 --table /nonexistent.csv").exit_code, 3);
+  EXPECT_EQ(run_counterpoise("validate --only tables --column tokens=n").exit_code, 2);
+  EXPECT_EQ(run_counterpoise("validate --only laws --law-window 1G").exit_code, 2);
+  EXPECT_EQ(run_counterpoise("validate --only laws --steps 1G").exit_code, 2);
+}
+
+TEST(Calibrate, SizesBeyondAnyMachineAreRefused) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"--max-tokens 1000G", "tokens are possible"},
+      {"--head-dim 1000000000", "--head-dim"},
+      {"--heads 1000000000", "--heads"},
+      {"--links 1000", "2 to 64 threads"},
+      {"--links 2 --max-message 1000G", "--max-message 1000G: must be from 8K to 1024M"}};
+  for (const auto& [options, words] : cases) {
+    const Outcome outcome = run_counterpoise(std::string("calibrate --budget 1s ") + options);
+    EXPECT_EQ(outcome.exit_code, 2) << options << ": " << outcome.output;
+    EXPECT_NE(outcome.output.find(words), std::string::npos) << outcome.output;
+  }
 }
 
 TEST(Calibrate, FitsATableWhoseColumnsAreNamed) {
