@@ -15,6 +15,7 @@
 namespace counterpoise {
 namespace {
 
+constexpr double kLongestReference = 60;  // seconds
 constexpr int kLeastRounds = 3, kMostRounds = 60, kUsualRuns = 10, kMixedCalls = 8;
 
 // One length from every half octave from 16 up, and the limit. Random ones: round numbers would hide what
@@ -199,6 +200,17 @@ nlohmann::json calibration_record(const KernelProfile& profile) {
   return text.empty() ? nlohmann::json::object() : nlohmann::json::parse(text);
 }
 
+// What `calibrate` wrote into its record at this path, or `absent`.
+template <typename T>
+T recorded(const KernelProfile& profile, const std::string& path, T absent) {
+  try {
+    return calibration_record(profile).value(nlohmann::json::json_pointer(path), std::move(absent));
+  } catch (const nlohmann::json::exception&) {
+    throw_error(ErrorKind::kBadInput, "profile {}: calibration{} is not what calibrate writes there",
+                profile.info().name, path);
+  }
+}
+
 }  // namespace
 
 KernelProfilePtr calibrate_cpu(const CalibrationOptions& options,
@@ -210,18 +222,24 @@ KernelProfilePtr calibrate_cpu(const CalibrationOptions& options,
 }
 
 std::string calibrated_isa(const KernelProfile& profile) {
-  return calibration_record(profile).value("isa", "");
+  return recorded<std::string>(profile, "/isa", "");
 }
 
 double calibrated_reference(const KernelProfile& profile) {
-  return calibration_record(profile).value("reference_seconds", 0.0);
+  const double seconds = recorded<double>(profile, "/reference_seconds", 0);
+  if (!(seconds >= 0 && seconds <= kLongestReference))
+    throw_error(ErrorKind::kBadInput,
+                "profile {}: calibration/reference_seconds is {}; a reference call takes up to {} s, and 0 "
+                "stands for not measured",
+                profile.info().name, seconds, kLongestReference);
+  return seconds;
 }
 
 double cross_validated_error(const KernelProfile& profile, Direction direction) {
-  const nlohmann::json record = calibration_record(profile);
-  const auto found = record.find(direction == Direction::kForward ? "forward" : "backward");
-  if (found == record.end() || !found->contains("cross_validated_5_folds")) return 0;
-  return (*found)["cross_validated_5_folds"]["median"].get<double>();
+  return recorded<double>(profile,
+                          (direction == Direction::kForward ? "/forward" : "/backward") +
+                              std::string("/cross_validated_5_folds/median"),
+                          0);
 }
 
 }  // namespace counterpoise

@@ -5,6 +5,7 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
+#include "counterpoise/calibrate_cpu.h"
 #include "counterpoise/error.h"
 #include "counterpoise/links.h"
 #include "counterpoise/profile.h"
@@ -101,6 +102,27 @@ TEST(HostileProfile, DeepNestingIsRefused) {
 TEST(HostileProfile, NumbersThatNoDoubleHoldsAreRefused) {
   expect_field(refusal([] { parse_profile("{\"schema\": 1e999}", "p.json"); }),
                "p.json: a number is out of range: ");
+}
+
+TEST(HostileProfile, TheRecordOfACalibrationIsReadWithCare) {
+  const auto with = [](const Json& calibration) {
+    Json profile = Json::parse(profile_text(*load_profile("h100-varlen")));
+    profile["calibration"] = calibration;
+    return std::static_pointer_cast<const KernelProfile>(parse_profile(profile.dump(), "p.json"));
+  };
+  EXPECT_EQ(calibrated_reference(*with({{"isa", "avx2"}})), 0);
+  EXPECT_EQ(calibrated_reference(*with({{"reference_seconds", 0.001}})), 0.001);
+  for (const Json& value : {Json(-1), Json(1e300), Json("x"), Json::array()})
+    EXPECT_NE(refusal([&] {
+                calibrated_reference(*with({{"reference_seconds", value}}));
+              }).find("calibration/reference_seconds is"),
+              std::string::npos)
+        << value;
+  EXPECT_NE(refusal([&] {
+              calibrated_isa(*with({{"isa", 7}}));
+            }).find("calibration/isa is not"),
+            std::string::npos);
+  EXPECT_EQ(cross_validated_error(*with({{"forward", 3}}), Direction::kForward), 0);
 }
 
 }  // namespace
