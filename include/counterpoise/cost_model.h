@@ -16,6 +16,7 @@ struct CostShape {
   int64_t head_dim = 64;
   int64_t v_head_dim = 64;
   int64_t element_bytes = 4;  // of q, k, v, out
+  auto operator<=>(const CostShape&) const = default;
 };
 
 // What the cost of one tile depends on: never where it lies, only its shape.

@@ -40,8 +40,7 @@ void check_profile(const KernelProfile& profile, const StudyConfig& config) {
         name);
   const CostShape& has = profile.shape();
   const CostShape wants = cost_shape(config.heads, DType::kFloat32);
-  if (has.heads != wants.heads || has.kv_heads != wants.kv_heads || has.head_dim != wants.head_dim ||
-      has.v_head_dim != wants.v_head_dim || has.element_bytes != wants.element_bytes)
+  if (has != wants)
     throw_error(
         ErrorKind::kUsage,
         "profile '{}' is of {} query and {} kv heads of {} with {} bytes an element, the kernel of a study "
