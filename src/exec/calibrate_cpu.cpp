@@ -150,7 +150,7 @@ class Calibrator {
     int64_t rounds = 0;
     for (size_t i = 0; i < calls_.size(); ++i) {
       calls_[i].seconds = times[i].seconds;
-      differences.push_back(std::abs(times[i].halves[1] / times[i].halves[0] - 1));
+      differences.push_back(times[i].difference());
       rounds = std::max(rounds, times[i].runs);
     }
     record["isa"] = isa_name(kernel_.isa());

@@ -14,6 +14,13 @@ constexpr int kFirstReferences = 50;  // before anything is known of what is usu
 
 }  // namespace
 
+CallTime& CallTime::operator+=(const CallTime& next) {
+  seconds += next.seconds;
+  for (int i = 0; i < 2; ++i) halves[i] += next.halves[i];
+  runs += next.runs;
+  return *this;
+}
+
 double RepeatedTimings::run_reference() {
   const double cold = reference_();
   return std::min(cold, reference_());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -9,11 +10,15 @@
 
 namespace counterpoise {
 
-// What the runs of one call took, in seconds.
+// What the runs of one call took, in seconds, or of several calls one after another.
 struct CallTime {
   double seconds = 0;
   double halves[2] = {};  // of every other run, and of the rest; equal where there was one run
   int64_t runs = 0;
+
+  CallTime& operator+=(const CallTime& next);
+  // How far apart runs are that should not be, as a share.
+  double difference() const { return std::abs(halves[1] / halves[0] - 1); }
 };
 
 struct TimingEffort {

@@ -33,13 +33,12 @@ double r_squared(const std::vector<double>& predicted, const std::vector<double>
 
 void Trial::add(const CallTime& time) {
   CP_CHECK(time.runs >= 2);
-  measured += time.seconds;
-  for (int i = 0; i < 2; ++i) halves[i] += time.halves[i];
+  measured += time;
 }
 
 double repeat_noise(const std::vector<Trial>& trials) {
   std::vector<double> differences;
-  for (const Trial& trial : trials) differences.push_back(std::abs(trial.halves[1] / trial.halves[0] - 1));
+  for (const Trial& trial : trials) differences.push_back(trial.measured.difference());
   return median_of(differences);
 }
 
@@ -52,7 +51,7 @@ ValidationPart compare_trials(const std::string& name, const std::string& split,
   std::vector<ValidationCase> cases;
   for (size_t i = 0; i < trials.size(); ++i) {
     Trial& trial = trials[i];
-    trial.naive.seconds = trial.measured;
+    trial.naive.seconds = trial.measured.seconds;
     (i % 2 == 0 ? fit : test).push_back(trial.naive);
     predicted.push_back(trial.predicted);
     measured.push_back(trial.naive.seconds);

@@ -15,15 +15,14 @@ struct Trial {
   std::string label;
   NaiveInput naive;
   double predicted = 0;
-  double measured = 0;
-  double halves[2] = {};  // of every other run, and of the rest
+  CallTime measured;
 
   // Adds a call that was run at least twice.
   void add(const CallTime& time);
 };
 
-// How far measurements differ that should not: over the trials, the median of |one half / the other - 1|. A
-// perfect prediction would look about as wrong as that.
+// How far measurements differ that should not: the median over the trials. A perfect prediction would look
+// about as wrong as that.
 double repeat_noise(const std::vector<Trial>& trials);
 
 // Predicted against measured. Naive predictors are fitted to every other trial and tested on the rest.

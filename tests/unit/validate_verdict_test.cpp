@@ -71,9 +71,9 @@ TEST(ValidationTrials, NoiseIsWhatHalvesOfTheRunsDisagreeBy) {
 TEST(ValidationTrials, CallsOfAGroupAddUp) {
   Trial group = trial_of(1, 1.1, 3);
   group.add({2, {2.2, 2}, 2});
-  EXPECT_EQ(group.measured, 3);
-  EXPECT_DOUBLE_EQ(group.halves[0], 3.2);
-  EXPECT_DOUBLE_EQ(group.halves[1], 3.1);
+  EXPECT_EQ(group.measured.seconds, 3);
+  EXPECT_DOUBLE_EQ(group.measured.halves[0], 3.2);
+  EXPECT_DOUBLE_EQ(group.measured.halves[1], 3.1);
 }
 
 // Every unmasked pair of the window is in the calls of exactly one rank, whatever the sharder and the scheme.
