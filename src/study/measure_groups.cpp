@@ -48,15 +48,9 @@ WindowShare window_share(const Window& window, int64_t cp, int64_t rank, const C
 struct Job {
   size_t column;
   int64_t step, group;
-  bool repeat;                  // for the noise alone
-  std::vector<double> seconds;  // of its windows
-};
-
-// One rank's share of window `m` of a job.
-struct Call {
-  size_t job;
-  int64_t m;
-  WindowShare share;
+  bool repeat;                      // for the noise alone
+  std::vector<WindowShare> shares;  // of its windows, one rank's of each, rotating
+  std::vector<double> seconds;      // that they took
 };
 
 class Measurer {
@@ -167,40 +161,43 @@ class Measurer {
     for (size_t column = 0; column < columns_.size(); ++column)
       for (int64_t step = first; step < last; ++step)
         for (int64_t group = 0; group < columns_[column].groups; ++group) {
-          jobs.push_back({column, step, group, false, {}});
-          if (random_.below(kRepeatEvery) == 0) jobs.push_back({column, step, group, true, {}});
+          jobs.push_back({column, step, group, false, shares_of(columns_[column], step, group), {}});
+          if (random_.below(kRepeatEvery) > 0) continue;
+          jobs.push_back(jobs.back());
+          jobs.back().repeat = true;
         }
     return jobs;
   }
 
-  // A group runs its windows one after another; of each, the share of one rank, rotating.
-  std::vector<Call> calls_of(const std::vector<Job>& jobs) const {
-    std::vector<Call> calls;
-    for (size_t j = 0; j < jobs.size(); ++j)
-      for (int64_t m = 0; m < columns_[jobs[j].column].per_group; ++m)
-        calls.push_back({j, m, share_of(jobs[j], m)});
-    return calls;
+  std::vector<WindowShare> shares_of(const CpWindows& column, int64_t step, int64_t group) const {
+    std::vector<WindowShare> shares;
+    for (int64_t m = 0; m < column.per_group; ++m) {
+      const int64_t index = step * column.per_step() + group * column.per_group + m;
+      shares.push_back(window_share(column.windows[static_cast<size_t>(index)], column.cp,
+                                    (step + group + m) % column.cp, shape_));
+    }
+    return shares;
   }
 
+  // A group runs its windows one after another.
   void measure(std::vector<Job>& jobs, TimedKernel& kernel, RepeatedTimings& timings, double seconds,
                const RepeatedTimings::Progress& progress) const {
-    const std::vector<Call> calls = calls_of(jobs);
+    struct Call {
+      Job* job;
+      const WindowShare* share;
+    };
+    std::vector<Call> calls;
+    for (Job& job : jobs)
+      for (const WindowShare& share : job.shares) calls.push_back({&job, &share});
     TimingEffort effort;
     effort.least = effort.usual = config_.repeats;
     // Many steps tell more about variance than exact ones; repeats are asked for where times matter.
     effort.most = config_.repeats == 1 ? 1 : 4 * config_.repeats;
     effort.patience = config_.repeats == 1 ? 0.5 : 3;
     effort.seconds = seconds;
-    const auto run = [&](size_t i) { return run_share(kernel, calls[i].share); };
+    const auto run = [&](size_t i) { return run_share(kernel, *calls[i].share); };
     const std::vector<CallTime> times = timings.time(calls.size(), run, effort, progress);
-    for (size_t i = 0; i < calls.size(); ++i) jobs[calls[i].job].seconds.push_back(times[i].seconds);
-  }
-
-  WindowShare share_of(const Job& job, int64_t m) const {
-    const CpWindows& column = columns_[job.column];
-    const int64_t index = job.step * column.per_step() + job.group * column.per_group + m;
-    return window_share(column.windows[static_cast<size_t>(index)], column.cp,
-                        (job.step + job.group + m) % column.cp, shape_);
+    for (size_t i = 0; i < calls.size(); ++i) calls[i].job->seconds.push_back(times[i].seconds);
   }
 
   void keep(const std::vector<Job>& jobs) {
@@ -223,7 +220,7 @@ class Measurer {
       (*rows)[step].resize(static_cast<size_t>(column.groups * column.per_group));
     }
     for (int64_t m = 0; m < column.per_group; ++m) {
-      const WindowShare share = share_of(job, m);
+      const WindowShare& share = job.shares[static_cast<size_t>(m)];
       const auto slot = static_cast<size_t>(job.group * column.per_group + m);
       result.measured[step][slot] = job.seconds[static_cast<size_t>(m)];
       result.predicted[step][slot] = price(share);
