@@ -36,7 +36,9 @@ WorkShape causal_share(int64_t q_rows, int64_t kv_rows, const CostShape& shape);
 
 // Tiles of one rank's per-document zigzag share: the document is cut in 2 cp chunks that differ by at most
 // one token, rank r computes chunks r and 2 cp - 1 - r. Two tiles, or one where the chunks touch (the last
-// rank, and so cp = 1: the whole document); empty ones are left out. The second shares the first's keys.
+// rank, and so cp = 1: the whole document); empty ones are left out. The second shares the first's keys. As
+// shard_window cuts it where 2 cp divides the length; else that deals its left-over tokens to other ranks, on
+// from document to document, while a share depends on its document alone.
 std::vector<WorkShape> zigzag_share(int64_t length, int64_t cp, int64_t rank, const CostShape& shape);
 
 enum class Direction { kForward, kBackward };
