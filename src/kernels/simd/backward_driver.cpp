@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/simd/backward_driver.h"
 
-#include <algorithm>
 #include <atomic>
 #include <vector>
 
-#include "counterpoise/parallel.h"
 #include "kernels/rows/rows.h"
-#include "kernels/simd/backward_visits.h"
+#include "kernels/simd/head_batch.h"
 #include "kernels/simd/independent_tiles.h"
 #include "kernels/simd/key_block_runner.h"
 #include "kernels/simd/lending.h"
@@ -16,64 +14,38 @@
 namespace counterpoise {
 namespace {
 
-// The key/value heads [kv_heads.begin, kv_heads.end), whose packed queries are held in memory together.
-class HeadBatch {
+// The backward pass of one batch of heads.
+class BatchBackward {
  public:
-  HeadBatch(const BackwardKernels& kernels, const AttentionProblem& problem, const BackwardTensors& tensors,
-            const KvBlocks& kv, const QueryBlocks& queries, Range kv_heads)
+  BatchBackward(const BackwardKernels& kernels, const BackwardTensors& tensors, const HeadBatch& batch)
       : kernels_(kernels),
-        problem_(problem),
         tensors_(tensors),
-        kv_(kv),
-        queries_(queries),
-        kv_heads_(kv_heads),
-        heads_{kv_heads.begin * problem.group(), kv_heads.end * problem.group()},
-        packed_(kernels, problem, tensors, queries, heads_),
-        finite_(static_cast<size_t>(kv_heads.size())) {}
+        batch_(batch),
+        packed_(kernels, batch.problem, tensors, batch.queries, batch.heads),
+        finite_(static_cast<size_t>(batch.kv_heads.size())) {}
 
   void run() {
     pack();
-    const BackwardPlan plan(problem_, kv_, queries_, kv_heads_);
-    Turns turns(heads_.size(), static_cast<int64_t>(queries_.blocks.size()));
-    parallel_for(static_cast<int64_t>(plan.items().size()), problem_.threads, [&](int64_t i) {
-      if (!finite(plan.items()[i].kv_head)) return;
-      try {
-        runners_.with(
-            [&] {
-              return std::make_unique<KeyBlockRunner>(kernels_, problem_, tensors_, kv_, queries_, packed_);
-            },
-            [&](KeyBlockRunner& runner) { run_item(problem_, plan, i, heads_.begin, turns, runner); });
-      } catch (...) {
-        turns.fail();
-        throw;
-      }
-    });
+    run_items();
     // An infinity or NaN must reach exactly the rows that see it, which sums over whole blocks cannot
     // promise.
-    for (int64_t head = kv_heads_.begin; head < kv_heads_.end; ++head)
-      if (!finite(head)) rows_backward_head(problem_, tensors_, head);
+    for (int64_t head = batch_.kv_heads.begin; head < batch_.kv_heads.end; ++head)
+      if (!finite(head)) rows_backward_head(batch_.problem, tensors_, head);
   }
 
  private:
   bool finite(int64_t kv_head) const {
-    return finite_[kv_head - kv_heads_.begin].load(std::memory_order_relaxed);
+    return finite_[kv_head - batch_.kv_heads.begin].load(std::memory_order_relaxed);
   }
 
   void pack() {
     for (auto& finite : finite_) finite.store(true);
-    const int64_t panels = static_cast<int64_t>(queries_.panels.size()),
-                  blocks = static_cast<int64_t>(kv_.count());
-    constexpr int64_t kChunk = 16;
-    const int64_t chunks = (panels + kChunk - 1) / kChunk;
-    parallel_for(heads_.size() * chunks, problem_.threads, [&](int64_t i) {
-      const int64_t head = heads_.begin + i / chunks, first = i % chunks * kChunk;
+    batch_.for_panels([&](Range panels, int64_t head) {
       Buffer staging(packed_.staging_floats());
-      for (int64_t panel = first; panel < std::min(panels, first + kChunk); ++panel)
-        note(head / problem_.group(), packed_.pack(panel, head, staging.data()));
+      for (int64_t panel = panels.begin; panel < panels.end; ++panel)
+        note(head / batch_.problem.group(), packed_.pack(panel, head, staging.data()));
     });
-    parallel_for(kv_heads_.size() * blocks, problem_.threads, [&](int64_t i) {
-      const int64_t kv_head = kv_heads_.begin + i / blocks;
-      const Range rows = kv_.rows(i % blocks);
+    batch_.for_key_blocks([&](Range rows, int64_t kv_head) {
       for (const ConstTensorView* t : {&tensors_.k, &tensors_.v}) {
         Buffer staging(t->dtype == DType::kFloat32 ? 0 : rows.size() * t->dim);
         const FloatRows x = float_rows(*t, rows, kv_head, staging.data());
@@ -84,27 +56,32 @@ class HeadBatch {
   }
 
   void note(int64_t kv_head, bool finite) {
-    if (!finite) finite_[kv_head - kv_heads_.begin].store(false, std::memory_order_relaxed);
+    if (!finite) finite_[kv_head - batch_.kv_heads.begin].store(false, std::memory_order_relaxed);
+  }
+
+  void run_items() {
+    Lending<KeyBlockRunner> runners;
+    const auto make = [this] {
+      return std::make_unique<KeyBlockRunner>(kernels_, batch_.problem, tensors_, batch_.kv, batch_.queries,
+                                              packed_);
+    };
+    batch_.run_items([this](int64_t kv_head) { return finite(kv_head); },
+                     [&](auto run) { runners.with(make, run); });
   }
 
   const BackwardKernels& kernels_;
-  const AttentionProblem& problem_;
   const BackwardTensors& tensors_;
-  const KvBlocks& kv_;
-  const QueryBlocks& queries_;
-  const Range kv_heads_, heads_;
+  const HeadBatch& batch_;
   PackedQueries packed_;
   std::vector<std::atomic<bool>> finite_;
-  Lending<KeyBlockRunner> runners_;
 };
 
-void backward_of_batch(const BackwardKernels& kernels, const AttentionProblem& problem,
+void backward_of_tiles(const BackwardKernels& kernels, const AttentionProblem& problem,
                        const BackwardTensors& tensors) {
   const KvBlocks kv(problem.tiles, problem.shape.head_dim > 96 ? kernels.wide_keys : kernels.keys);
   const QueryBlocks queries(problem.tiles, kernels.width, kernels.panels, kernels.lanes);
-  for_head_batches(
-      problem, queries, PackedQueries::floats_per_panel(kernels, problem.shape),
-      [&](Range kv_heads) { HeadBatch(kernels, problem, tensors, kv, queries, kv_heads).run(); });
+  for_head_batches(problem, kv, queries, PackedQueries::floats_per_panel(kernels, problem.shape),
+                   [&](const HeadBatch& batch) { BatchBackward(kernels, tensors, batch).run(); });
 }
 
 // Packed queries of short documents that are worked on together: what stays in the second-level cache of one
@@ -125,7 +102,7 @@ void blocked_backward(const BackwardKernels& kernels, const AttentionProblem& pr
          return (tile.q.size() + kernels.width - 1) / kernels.width * tile.heads.size() * per_panel;
        })) {
     batch.tiles = tiles;
-    backward_of_batch(kernels, batch, tensors);
+    backward_of_tiles(kernels, batch, tensors);
   }
 }
 

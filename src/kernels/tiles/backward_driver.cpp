@@ -1,41 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/tiles/backward_driver.h"
 
-#include <algorithm>
-#include <vector>
-
-#include "counterpoise/parallel.h"
-#include "kernels/simd/backward_visits.h"
+#include "kernels/simd/head_batch.h"
 #include "kernels/simd/lending.h"
 #include "kernels/tiles/tile_block_runner.h"
 
 namespace counterpoise {
 namespace {
 
-// The key/value heads [kv_heads.begin, kv_heads.end), whose packed queries are held in memory together.
-class HeadBatch {
+// The backward pass of one batch of heads.
+class BatchBackward {
  public:
-  HeadBatch(const TileKernels& kernels, const Backend& fallback, const AttentionProblem& problem,
-            const BackwardTensors& tensors, const KvBlocks& kv, const QueryBlocks& queries, Range kv_heads)
+  BatchBackward(const TileKernels& kernels, const Backend& fallback, const BackwardTensors& tensors,
+                const HeadBatch& batch)
       : kernels_(kernels),
         fallback_(fallback),
-        problem_(problem),
         tensors_(tensors),
-        kv_(kv),
-        queries_(queries),
-        kv_heads_(kv_heads),
-        heads_{kv_heads.begin * problem.group(), kv_heads.end * problem.group()},
-        fitting_(problem),
-        packed_(kernels, problem, tensors, queries, heads_) {}
+        batch_(batch),
+        fitting_(batch.problem),
+        packed_(kernels, batch.problem, tensors, batch.queries, batch.heads) {}
 
   void run() {
     for_each_panel([&](int64_t panel, int64_t head) { packed_.pack(panel, head, fitting_); });
     note_keys();
     run_items();
     for_each_panel([&](int64_t panel, int64_t head) {
-      if (fits(head / problem_.group())) packed_.add_query_gradients(panel, head);
+      if (fits(head / batch_.problem.group())) packed_.add_query_gradients(panel, head);
     });
-    for (int64_t head = kv_heads_.begin; head < kv_heads_.end; ++head)
+    for (int64_t head = batch_.kv_heads.begin; head < batch_.kv_heads.end; ++head)
       if (!fits(head)) run_fallback(head);
   }
 
@@ -44,21 +36,14 @@ class HeadBatch {
 
   template <typename F>
   void for_each_panel(F work) {
-    const int64_t panels = static_cast<int64_t>(queries_.panels.size());
-    constexpr int64_t kPanelsAtOnce = 16;
-    const int64_t parts = (panels + kPanelsAtOnce - 1) / kPanelsAtOnce;
-    parallel_for(heads_.size() * parts, problem_.threads, [&](int64_t i) {
-      const int64_t head = heads_.begin + i / parts, first = i % parts * kPanelsAtOnce;
-      for (int64_t panel = first; panel < std::min(panels, first + kPanelsAtOnce); ++panel)
+    batch_.for_panels([&](Range panels, int64_t head) {
+      for (int64_t panel = panels.begin; panel < panels.end; ++panel)
         if (packed_.covered(panel, head)) work(panel, head);
     });
   }
 
   void note_keys() {
-    const int64_t blocks = static_cast<int64_t>(kv_.count());
-    parallel_for(kv_heads_.size() * blocks, problem_.threads, [&](int64_t i) {
-      const int64_t kv_head = kv_heads_.begin + i / blocks;
-      const Range rows = kv_.rows(i % blocks);
+    batch_.for_key_blocks([&](Range rows, int64_t kv_head) {
       auto magnitude = [&](const ConstTensorView& t) {
         return kernels_.magnitude(bfloat16_row(t, rows.begin, kv_head), t.token_stride,
                                   static_cast<int>(rows.size()), static_cast<int>(t.dim));
@@ -69,27 +54,20 @@ class HeadBatch {
   }
 
   void run_items() {
-    const BackwardPlan plan(problem_, kv_, queries_, kv_heads_);
-    Turns turns(heads_.size(), static_cast<int64_t>(queries_.blocks.size()));
     Lending<TileBlockRunner> runners;
-    parallel_for(static_cast<int64_t>(plan.items().size()), problem_.threads, [&](int64_t i) {
-      if (!fits(plan.items()[i].kv_head)) return;
-      try {
-        const TileSession session(kernels_);
-        runners.with(
-            [&] {
-              return std::make_unique<TileBlockRunner>(kernels_, problem_, tensors_, kv_, queries_, packed_);
-            },
-            [&](TileBlockRunner& runner) { run_item(problem_, plan, i, heads_.begin, turns, runner); });
-      } catch (...) {
-        turns.fail();
-        throw;
-      }
-    });
+    const auto make = [this] {
+      return std::make_unique<TileBlockRunner>(kernels_, batch_.problem, tensors_, batch_.kv, batch_.queries,
+                                               packed_);
+    };
+    batch_.run_items([this](int64_t kv_head) { return fits(kv_head); },
+                     [&](auto run) {
+                       const TileSession session(kernels_);
+                       runners.with(make, run);
+                     });
   }
 
   void run_fallback(int64_t kv_head) const {
-    const OneHead one(problem_, kv_head);
+    const OneHead one(batch_.problem, kv_head);
     BackwardTensors t = tensors_;
     for (ConstTensorView* view : {&t.q, &t.lse, &t.dout, has_delta(t) ? &t.delta : &t.out})
       *view = one.of_queries(*view);
@@ -102,11 +80,8 @@ class HeadBatch {
 
   const TileKernels& kernels_;
   const Backend& fallback_;
-  const AttentionProblem& problem_;
   const BackwardTensors& tensors_;
-  const KvBlocks& kv_;
-  const QueryBlocks& queries_;
-  const Range kv_heads_, heads_;
+  const HeadBatch& batch_;
   TileHeads fitting_;
   TileQueries packed_;
 };
@@ -117,9 +92,8 @@ void tile_backward(const TileKernels& kernels, const Backend& fallback, const At
                    const BackwardTensors& tensors) {
   const KvBlocks kv(problem.tiles, kKeysPerTileBlock);
   const QueryBlocks queries(problem.tiles, kPairRows, kMaxQueryPairs);
-  for_head_batches(problem, queries, TileQueries::floats_per_panel(problem.shape), [&](Range kv_heads) {
-    HeadBatch(kernels, fallback, problem, tensors, kv, queries, kv_heads).run();
-  });
+  for_head_batches(problem, kv, queries, TileQueries::floats_per_panel(problem.shape),
+                   [&](const HeadBatch& batch) { BatchBackward(kernels, fallback, tensors, batch).run(); });
 }
 
 }  // namespace counterpoise
