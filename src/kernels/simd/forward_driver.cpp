@@ -91,13 +91,7 @@ class ItemRunner {
   }
 
   void add_tile(const AttentionTile& tile, Range rows) {
-    if (tile.kv.empty()) return;
-    const int64_t to_kv_row = -kv_shift(tile);
-    const Range seen =
-        intersect(tile.kv, visible_keys(shifted(rows, q_shift(tile)), tile.kv.end, problem_.mask));
-    if (seen.empty()) return;
-    const Range seen_rows = shifted(seen, to_kv_row);
-    const auto [first, last] = kv_.blocks().covering(seen_rows);
+    const auto [first, last] = kv_.blocks().seen(tile, rows, problem_.mask);
     for (size_t block = first; block < last; ++block)
       for (int i = 0; i < panel_count_; ++i) add_block(tile, block, panels_[i]);
   }
@@ -174,7 +168,6 @@ class ItemRunner {
   }
 
   float* lse_of(int64_t row) const { return static_cast<float*>(row_address(tensors_.lse, row, head_)); }
-  static Range shifted(Range range, int64_t by) { return {range.begin + by, range.end + by}; }
 
   const ForwardKernels& kernels_;
   const AttentionProblem& problem_;

@@ -8,9 +8,6 @@
 namespace counterpoise {
 namespace {
 
-int64_t round_up(int64_t x, int64_t step) {
-  return (x + step - 1) / step * step;
-}
 int64_t round_down(int64_t x, int64_t step) {
   return x / step * step;
 }

@@ -31,4 +31,11 @@ std::pair<size_t, size_t> KvBlocks::covering(Range rows) const {
   return {static_cast<size_t>(first - blocks_.begin()), static_cast<size_t>(last - blocks_.begin())};
 }
 
+std::pair<size_t, size_t> KvBlocks::seen(const AttentionTile& tile, Range q_rows, const Mask& mask) const {
+  const Range q{q_rows.begin + q_shift(tile), q_rows.end + q_shift(tile)};
+  const Range keys = intersect(tile.kv, visible_keys(q, tile.kv.end, mask));
+  if (keys.empty()) return {0, 0};
+  return covering({keys.begin - kv_shift(tile), keys.end - kv_shift(tile)});
+}
+
 }  // namespace counterpoise

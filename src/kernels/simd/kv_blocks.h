@@ -21,6 +21,8 @@ class KvBlocks {
   int64_t total_rows() const { return total_rows_; }
   // Blocks [first, last) that hold some of these rows; every row in between must be in use.
   std::pair<size_t, size_t> covering(Range rows) const;
+  // Blocks [first, last) that hold keys of the tile that some of these q rows see.
+  std::pair<size_t, size_t> seen(const AttentionTile& tile, Range q_rows, const Mask& mask) const;
 
  private:
   std::vector<Range> blocks_;

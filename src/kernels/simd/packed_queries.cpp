@@ -8,13 +8,6 @@
 #include "kernels/simd/float_rows.h"
 
 namespace counterpoise {
-namespace {
-
-int64_t round_up(int64_t x, int64_t step) {
-  return (x + step - 1) / step * step;
-}
-
-}  // namespace
 
 PackedQueries::PackedQueries(const BackwardKernels& kernels, const AttentionProblem& problem,
                              const BackwardTensors& tensors, const QueryBlocks& queries, Range heads)

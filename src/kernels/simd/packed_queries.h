@@ -7,6 +7,10 @@
 
 namespace counterpoise {
 
+inline int64_t round_up(int64_t x, int64_t step) {
+  return (x + step - 1) / step * step;
+}
+
 // Everything the backward pass reads per query, packed once: q and dout with queries in lanes and as strips,
 // lse and delta. Holds the query heads [heads.begin, heads.end).
 class PackedQueries {

@@ -92,12 +92,7 @@ class ItemRunner {
   }
 
   void add_tile(const AttentionTile& tile, Range rows) {
-    if (tile.kv.empty()) return;
-    const Range q{rows.begin + q_shift(tile), rows.end + q_shift(tile)};
-    const Range seen = intersect(tile.kv, visible_keys(q, tile.kv.end, problem_.mask));
-    if (seen.empty()) return;
-    const auto [first, last] =
-        kv_.blocks().covering({seen.begin - kv_shift(tile), seen.end - kv_shift(tile)});
+    const auto [first, last] = kv_.blocks().seen(tile, rows, problem_.mask);
     for (size_t block = first; block < last; ++block)
       for (int i = 0; i < panel_count_; ++i) add_block(tile, block, panel_[i]);
   }
