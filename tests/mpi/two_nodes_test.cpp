@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks on two nodes, so that messages between them take another way than those within.
+#include "command.h"
 #include "counterpoise/links.h"
 #include "mpirun.h"
-#include "scenarios/command.h"
 
 namespace counterpoise {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables as others write them, and as nobody should: the error names the line, the column and the rule.
-#include "scenarios/command.h"
+#include "command.h"
 
 namespace counterpoise {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "command.h"
 #include "counterpoise/attention.h"
-#include "scenarios/command.h"
 
 namespace counterpoise {
 namespace {

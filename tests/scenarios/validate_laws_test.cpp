@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scenarios/command.h"
+#include "command.h"
 
 namespace counterpoise {
 namespace {

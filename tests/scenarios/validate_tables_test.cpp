@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "command.h"
 #include "counterpoise/scheme.h"
 #include "counterpoise/shard.h"
-#include "scenarios/command.h"
 
 namespace counterpoise {
 namespace {

@@ -1,35 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verb as a user runs it: sentences, JSON, exit codes.
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-
-#include <cstdio>
-#include <nlohmann/json.hpp>
-#include <string>
-
+#include "command.h"
 #include "counterpoise/law.h"
 
 namespace counterpoise {
 namespace {
 
-struct Outcome {
-  int exit_code = -1;
-  std::string out;  // both streams
-};
-
 Outcome run_law(const std::string& arguments) {
-  const std::string command = std::string(COUNTERPOISE_BINARY) + " law " + arguments + " 2>&1";
-  Outcome outcome;
-  FILE* pipe = ::popen(command.c_str(), "r");
-  char buffer[4096];
-  for (size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) outcome.out.append(buffer, n);
-  const int status = ::pclose(pipe);
-  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
+  return run_counterpoise("law " + arguments);
 }
 
 bool says(const Outcome& outcome, const std::string& text) {
-  return outcome.out.find(text) != std::string::npos;
+  return outcome.output.find(text) != std::string::npos;
 }
 
 // Two lengths, one document a window: the cost is 1 or 3 times a(a + 1) / 2 with equal chance, a = 1 here.
@@ -39,8 +21,8 @@ const std::string kTwoCosts =
 
 TEST(LawVerb, JsonHoldsTheLaw) {
   const Outcome outcome = run_law(kTwoCosts + "--ranks 8 --cp 1,2,8 --json -");
-  ASSERT_EQ(outcome.exit_code, 0) << outcome.out;
-  const auto json = nlohmann::json::parse(outcome.out);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const auto json = nlohmann::json::parse(outcome.output);
   EXPECT_EQ(json["schema"], "counterpoise/law");
   EXPECT_EQ(json["config"]["windows"], 65536);
   ASSERT_EQ(json["results"].size(), 3u);
@@ -68,29 +50,29 @@ TEST(LawVerb, JsonHoldsTheLaw) {
 TEST(LawVerb, AnswersWhichCpReachesTheTarget) {
   const Outcome reached = run_law(kTwoCosts + "--ranks 64 --cp 1,2,4,8,16 --target 1.3");
   ASSERT_EQ(reached.exit_code, 0);
-  EXPECT_TRUE(says(reached, "Slowdown is 1.3 or less from CP = 8 on: 1.2")) << reached.out;
-  EXPECT_TRUE(says(reached, "From CP = 16 on the slowest group takes less than twice")) << reached.out;
-  EXPECT_TRUE(says(reached, "If groups meet after every window")) << reached.out;
+  EXPECT_TRUE(says(reached, "Slowdown is 1.3 or less from CP = 8 on: 1.2")) << reached.output;
+  EXPECT_TRUE(says(reached, "From CP = 16 on the slowest group takes less than twice")) << reached.output;
+  EXPECT_TRUE(says(reached, "If groups meet after every window")) << reached.output;
   const Outcome missed = run_law(kTwoCosts + "--ranks 64 --cp 1,2 --target 1.01");
-  EXPECT_TRUE(says(missed, "No CP of the list keeps slowdown at 1.01 or less")) << missed.out;
-  EXPECT_TRUE(says(missed, "No CP of the list keeps max/min below two in 95 %")) << missed.out;
-  EXPECT_TRUE(says(missed, "slowdown 1.01 takes: ")) << missed.out;
+  EXPECT_TRUE(says(missed, "No CP of the list keeps slowdown at 1.01 or less")) << missed.output;
+  EXPECT_TRUE(says(missed, "No CP of the list keeps max/min below two in 95 %")) << missed.output;
+  EXPECT_TRUE(says(missed, "slowdown 1.01 takes: ")) << missed.output;
 }
 
 TEST(LawVerb, SaysWhyVarianceMayMislead) {
   const Outcome heavy = run_law("--lengths 'dist:pareto(min=512,alpha=1.2,max=512k)' --windows 8k");
-  EXPECT_TRUE(says(heavy, "The tail index of length^2 is about")) << heavy.out;
+  EXPECT_TRUE(says(heavy, "The tail index of length^2 is about")) << heavy.output;
   EXPECT_FALSE(says(run_law("--lengths 'dist:constant(4k)' --windows 8k"), "tail index"));
   const Outcome stream =
       run_law("--lengths preset:wlbllm_mix --window 4k --windows 32k --window-order stream");
-  EXPECT_TRUE(says(stream, "neighbours share documents: 16 of them average like")) << stream.out;
+  EXPECT_TRUE(says(stream, "neighbours share documents: 16 of them average like")) << stream.output;
 }
 
 TEST(LawVerb, SameNumbersForAnyThreadCount) {
   const std::string arguments = "--lengths preset:wlbllm_mix --windows 16k --json - ";
-  const std::string one = run_law(arguments + "--threads 1").out;
-  EXPECT_EQ(one, run_law(arguments + "--threads 3").out);
-  EXPECT_EQ(one, run_law(arguments + "--threads 1").out);
+  const std::string one = run_law(arguments + "--threads 1").output;
+  EXPECT_EQ(one, run_law(arguments + "--threads 3").output);
+  EXPECT_EQ(one, run_law(arguments + "--threads 1").output);
 }
 
 TEST(LawVerb, ExitCodesTellWhoseFaultItIs) {
@@ -102,18 +84,18 @@ TEST(LawVerb, ExitCodesTellWhoseFaultItIs) {
   EXPECT_EQ(run_law("--lengths 'dist:constant(0)'").exit_code, 3);
   const Outcome few = run_law("--lengths preset:wlbllm_mix --ranks 64 --windows 32");
   EXPECT_EQ(few.exit_code, 3);
-  EXPECT_TRUE(says(few, "one step of 64 ranks takes 64")) << few.out;
+  EXPECT_TRUE(says(few, "one step of 64 ranks takes 64")) << few.output;
 }
 
 // Each of these would cut documents for hours, or ask for memory that no machine has.
 TEST(LawVerb, WindowsThatNobodyCanPriceAreRefusedWithWhatIsPossible) {
   const Outcome wide = run_law("preset:wlbllm_mix --window 4000G");
-  EXPECT_EQ(wide.exit_code, 2) << wide.out;
-  EXPECT_TRUE(says(wide, "--window 4294967296000: ")) << wide.out;
-  EXPECT_TRUE(says(wide, "tokens is possible")) << wide.out;
+  EXPECT_EQ(wide.exit_code, 2) << wide.output;
+  EXPECT_TRUE(says(wide, "--window 4294967296000: ")) << wide.output;
+  EXPECT_TRUE(says(wide, "tokens is possible")) << wide.output;
   const Outcome many = run_law("preset:wlbllm_mix --windows 1000G");
-  EXPECT_EQ(many.exit_code, 2) << many.out;
-  EXPECT_TRUE(says(many, "--windows: 1073741824000; from 1 to 16777216 are possible")) << many.out;
+  EXPECT_EQ(many.exit_code, 2) << many.output;
+  EXPECT_TRUE(says(many, "--windows: 1073741824000; from 1 to 16777216 are possible")) << many.output;
   EXPECT_EQ(run_law("preset:wlbllm_mix --windows 0").exit_code, 2);
   EXPECT_EQ(run_law("preset:wlbllm_mix --target inf").exit_code, 2);
 }
@@ -121,8 +103,8 @@ TEST(LawVerb, WindowsThatNobodyCanPriceAreRefusedWithWhatIsPossible) {
 TEST(LawVerb, AnOutputThatCannotBeWrittenIsRefusedBeforeTheWork) {
   for (const std::string path : {"/nonexistent/law.json", "/tmp"}) {
     const Outcome outcome = run_law(kTwoCosts + "--json " + path);
-    EXPECT_EQ(outcome.exit_code, 3) << outcome.out;
-    EXPECT_EQ(outcome.out.find("counterpoise: " + path + ": cannot write: "), 0u) << outcome.out;
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.output;
+    EXPECT_EQ(outcome.output.find("counterpoise: " + path + ": cannot write: "), 0u) << outcome.output;
   }
 }
 

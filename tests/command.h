@@ -33,6 +33,13 @@ inline Outcome run_counterpoise(const std::string& arguments) {
   return run_shell(COUNTERPOISE_BINARY " " + arguments);
 }
 
+// `counterpoise ARGUMENTS` ends with this exit code and these words.
+inline void expect_refused(const std::string& arguments, int exit_code, const std::string& words) {
+  const Outcome outcome = run_counterpoise(arguments);
+  EXPECT_EQ(outcome.exit_code, exit_code) << arguments << "\n" << outcome.output;
+  EXPECT_NE(outcome.output.find(words), std::string::npos) << arguments << "\n" << outcome.output;
+}
+
 // The JSON document of a run with `--json -`, on stdout alone.
 inline nlohmann::json run_json(const std::string& arguments) {
   const Outcome outcome = run_counterpoise(arguments + " --json - 2>/dev/null");
