@@ -295,6 +295,34 @@ inline void expect_backward_matches(const Problem& p, const Data& data, const Ru
   expect_close(r.dv.values(), oracle.dv, dv.allowed(), "dv");
 }
 
+// A value at one position of a document must reach exactly the rows that see it: the others are finite, and
+// within `allowed` of the oracle.
+inline void expect_reach(const Problem& p, const Data& data, const Runner& runner, double allowed) {
+  const auto q = data.q.view(), k = data.k.view(), v = data.v.view(), dout = data.dout.view();
+  const auto oracle = reference_forward<double>(p.tiles, p.shape, p.mask, q, k, v);
+  const auto gradients = reference_backward<double>(p.tiles, p.shape, p.mask, q, k, v, dout, oracle);
+  auto expect_same_kind = [&](const Tensor& tensor, const std::vector<double>& expected, const char* name) {
+    const std::vector<double> actual = tensor.values();
+    for (size_t i = 0; i < actual.size(); ++i) {
+      ASSERT_EQ(std::isfinite(actual[i]), std::isfinite(expected[i]))
+          << name << "[" << i << "] is " << actual[i] << ", the oracle says " << expected[i];
+      if (std::isfinite(expected[i])) {
+        ASSERT_NEAR(actual[i], expected[i], allowed) << name << "[" << i << "]";
+      }
+    }
+  };
+  const ForwardResult forward = run_forward(p, data, runner);
+  expect_same_kind(forward.out, oracle.out, "out");
+  expect_same_kind(forward.lse, oracle.lse, "lse");
+  const Tensor delta = delta_of(data, forward);
+  for (const Tensor* given : {static_cast<const Tensor*>(nullptr), &delta}) {
+    const GradientResult back = run_backward(p, data, forward, runner, 0, given);
+    expect_same_kind(back.dq, gradients.dq, "dq");
+    expect_same_kind(back.dk, gradients.dk, "dk");
+    expect_same_kind(back.dv, gradients.dv, "dv");
+  }
+}
+
 // Documents of n tokens each attending to itself: one, or enough for 64 rows, so that the largest rounding
 // error of the plain computation is not small by mere chance.
 inline Problem document_problem(int64_t n, HeadShape shape, Mask mask) {

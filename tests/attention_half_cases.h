@@ -161,29 +161,4 @@ inline void expect_half_matches(const Problem& p, const Data& data, const Runner
   }
 }
 
-// A value at one position must reach exactly the rows that see it.
-inline void expect_half_reach(const Problem& p, const Data& data, const Runner& runner, bool from_delta) {
-  const auto q = data.q.view(), k = data.k.view(), v = data.v.view(), dout = data.dout.view();
-  const auto oracle = reference_forward<double>(p.tiles, p.shape, p.mask, q, k, v);
-  const auto gradients = reference_backward<double>(p.tiles, p.shape, p.mask, q, k, v, dout, oracle);
-  const ForwardResult forward = run_forward(p, data, runner);
-  const Tensor delta = delta_of(data, forward);
-  const GradientResult back = run_backward(p, data, forward, runner, 0, from_delta ? &delta : nullptr);
-  auto expect_same_kind = [](const std::vector<double>& actual, const std::vector<double>& expected,
-                             const char* name) {
-    for (size_t i = 0; i < actual.size(); ++i) {
-      ASSERT_EQ(std::isfinite(actual[i]), std::isfinite(expected[i]))
-          << name << "[" << i << "] is " << actual[i] << ", the oracle says " << expected[i];
-      if (std::isfinite(expected[i])) {
-        ASSERT_NEAR(actual[i], expected[i], 0.05) << name << "[" << i << "]";  // of order one
-      }
-    }
-  };
-  expect_same_kind(forward.out.values(), oracle.out, "out");
-  expect_same_kind(forward.lse.values(), oracle.lse, "lse");
-  expect_same_kind(back.dq.values(), gradients.dq, "dq");
-  expect_same_kind(back.dk.values(), gradients.dk, "dk");
-  expect_same_kind(back.dv.values(), gradients.dv, "dv");
-}
-
 }  // namespace counterpoise::testing_attention

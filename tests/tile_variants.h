@@ -52,6 +52,16 @@ inline const TileKernels* tile_kernels_of(std::string_view name) {
   return variant == std::end(kTileVariants) ? nullptr : tile_kernels_of(*variant);
 }
 
+// A test on every tile machine that this CPU can run.
+class TileVariantTest : public ::testing::TestWithParam<TileVariant> {
+ protected:
+  void SetUp() override {
+    kernels_ = tile_kernels_of(GetParam());
+    if (!kernels_) GTEST_SKIP() << cpu_name() << " cannot run " << GetParam().name;
+  }
+  const TileKernels* kernels_ = nullptr;
+};
+
 inline AttentionProblem resolved_problem(const Problem& p, int threads, bool accumulate = false) {
   HeadShape shape = p.shape;
   shape.softmax_scale = shape.scale();

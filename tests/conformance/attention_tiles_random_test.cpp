@@ -22,14 +22,7 @@ void each_problem(uint64_t seed, int count, F check) {
   }
 }
 
-class AttentionTilesRandom : public ::testing::TestWithParam<TileVariant> {
- protected:
-  void SetUp() override {
-    kernels_ = tile_kernels_of(GetParam());
-    if (!kernels_) GTEST_SKIP() << cpu_name() << " cannot run " << GetParam().name;
-  }
-  const TileKernels* kernels_ = nullptr;
-};
+class AttentionTilesRandom : public TileVariantTest {};
 
 TEST_P(AttentionTilesRandom, AgreesWithTheOracle) {
   each_problem(1, 100, [&](const Problem& p, const Data& data) {

@@ -11,12 +11,8 @@ using namespace testing_attention;
 constexpr uint64_t kSeed = 61;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-class AttentionTiles : public ::testing::TestWithParam<TileVariant> {
+class AttentionTiles : public TileVariantTest {
  protected:
-  void SetUp() override {
-    kernels_ = tile_kernels_of(GetParam());
-    if (!kernels_) GTEST_SKIP() << cpu_name() << " cannot run " << GetParam().name;
-  }
   void check(Problem p) {
     p.dtype = DType::kBFloat16;
     check(p, Data(p, random_));
@@ -25,7 +21,6 @@ class AttentionTiles : public ::testing::TestWithParam<TileVariant> {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " " << describe(p));
     expect_half_matches(p, data, with_tiles(*kernels_), kTileExp2Error, roundings);
   }
-  const TileKernels* kernels_ = nullptr;
   RandomStream random_{kSeed};
 };
 
@@ -196,7 +191,7 @@ TEST_P(AttentionTiles, NonFiniteInputsReachTheRowsThatSeeThem) {
         Data data(p, random_);
         Tensor* tensors[] = {&data.q, &data.k, &data.v, &data.dout};
         tensors[tensor]->set(position, 1, 3, poison);
-        expect_half_reach(p, data, with_tiles(*kernels_), position == 40);
+        expect_reach(p, data, with_tiles(*kernels_), 0.05);  // of order one
         if (HasFailure()) return;
       }
     }

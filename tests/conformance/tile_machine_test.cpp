@@ -56,14 +56,7 @@ TEST(TileMachine, EmulationsFollowTheManual) {
   EXPECT_EQ(product({{1, -0x1p24f}}, {{1, 1}}, 0x1p24f, &Machine::vdpbf16ps), 1);
 }
 
-class TilePieces : public ::testing::TestWithParam<TileVariant> {
- protected:
-  void SetUp() override {
-    kernels_ = tile_kernels_of(GetParam());
-    if (!kernels_) GTEST_SKIP() << cpu_name() << " cannot run " << GetParam().name;
-  }
-  const TileKernels* kernels_ = nullptr;
-};
+class TilePieces : public TileVariantTest {};
 
 // Every layout against its definition; columns and rows that do not exist are zero.
 TEST_P(TilePieces, OperandLayouts) {

@@ -12,19 +12,15 @@
 namespace counterpoise {
 namespace {
 
-class CalibrateProcesses : public ::testing::Test {
+class CalibrateProcesses : public MpiTest {
  protected:
-  void SetUp() override {
-    if (const std::string reason = no_mpi_reason(); !reason.empty()) GTEST_SKIP() << reason;
-    path = (std::filesystem::temp_directory_path() / fmt::format("counterpoise_{}_profile.json", getpid()))
-               .string();
-  }
   void TearDown() override { std::filesystem::remove(path); }
   std::string command(const std::string& options) const {
     return fmt::format("{} calibrate --forward-only --max-tokens 128 -o {} {}", COUNTERPOISE_BINARY, path,
                        options);
   }
-  std::string path;
+  const std::string path =
+      std::filesystem::temp_directory_path() / fmt::format("counterpoise_{}_profile.json", getpid());
 };
 
 TEST_F(CalibrateProcesses, WritesTheLinksBetweenItsRanksOnce) {

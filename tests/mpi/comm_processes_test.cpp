@@ -8,12 +8,7 @@
 namespace counterpoise {
 namespace {
 
-class CommProcesses : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string reason = no_mpi_reason(); !reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class CommProcesses : public MpiTest {};
 
 std::string rank_command(const std::string& what) {
   return std::string(COUNTERPOISE_MPI_RANK) + " " + what;

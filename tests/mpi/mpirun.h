@@ -41,4 +41,11 @@ class MpiJob {
 // Empty when multi-process tests can run here, else why not.
 std::string no_mpi_reason();
 
+class MpiTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = no_mpi_reason(); !reason.empty()) GTEST_SKIP() << reason;
+  }
+};
+
 }  // namespace counterpoise

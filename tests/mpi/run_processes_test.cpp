@@ -9,12 +9,7 @@
 namespace counterpoise {
 namespace {
 
-class RunProcesses : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (const std::string reason = no_mpi_reason(); !reason.empty()) GTEST_SKIP() << reason;
-  }
-};
+class RunProcesses : public MpiTest {};
 
 std::string run_command(const std::string& options) {
   return fmt::format(
