@@ -34,6 +34,24 @@ struct Inbox {
   std::map<std::pair<int, int>, std::deque<OperationPtr>> sends, receives;  // by (source, tag)
 };
 
+constexpr std::align_val_t kLine{64};
+
+// Shared memory of ranks that failed: others may still read it, so it lives until all ranks have ended.
+class LeftMemory {
+ public:
+  void keep(std::byte* memory) {
+    const std::lock_guard lock(mutex_);
+    left_.emplace_back(memory);
+  }
+
+ private:
+  struct Release {
+    void operator()(std::byte* memory) const { ::operator delete(memory, kLine); }
+  };
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<std::byte, Release>> left_;
+};
+
 struct Hub {
   Hub(int ranks, RunLimits limits)
       : inboxes(static_cast<size_t>(ranks)),
@@ -42,6 +60,7 @@ struct Hub {
   std::vector<Inbox> inboxes;
   std::vector<RankState> states;
   Board board;
+  LeftMemory left;
 };
 
 // Hands the data over; the caller holds the inbox's lock, so neither side can abandon meanwhile.
@@ -137,6 +156,7 @@ class ThreadCommunicator final : public Communicator {
   }
 
   void abandon() override {
+    abandoned_ = true;
     for (Inbox& inbox : hub_.inboxes) {
       const std::lock_guard lock(inbox.mutex);
       const bool mine = &inbox == &hub_.inboxes[static_cast<size_t>(rank_)];
@@ -148,9 +168,12 @@ class ThreadCommunicator final : public Communicator {
 
   void reserve_shared(int64_t) override {}
   std::byte* allocate_shared(int64_t bytes) override {
-    return static_cast<std::byte*>(::operator new (static_cast<size_t>(bytes), std::align_val_t{64}));
+    return static_cast<std::byte*>(::operator new(static_cast<size_t>(bytes), kLine));
   }
-  void free_shared(std::byte* memory, int64_t) override { ::operator delete (memory, std::align_val_t{64}); }
+  void free_shared(std::byte* memory, int64_t) override {
+    if (abandoned_) return hub_.left.keep(memory);
+    ::operator delete(memory, kLine);
+  }
   bool can_map(int) const override { return true; }
   uint64_t locate(const std::byte* memory) const override { return reinterpret_cast<uintptr_t>(memory); }
   const std::byte* map(int, uint64_t offset) const override {
@@ -165,6 +188,7 @@ class ThreadCommunicator final : public Communicator {
 
   Hub& hub_;
   int rank_;
+  bool abandoned_ = false;
   Request next_ = 1;
   std::unordered_map<Request, OperationPtr> open_;
 };

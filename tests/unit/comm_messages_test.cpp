@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <random>
 #include <thread>
@@ -154,6 +156,31 @@ TEST(CommThreads, ARankThatThrowsStopsTheOthersAtOnce) {
   EXPECT_EQ(text, "out of cheese");
   EXPECT_EQ(seen_by_one, "rank 1, receiving from rank 0 in op 4: rank 0 failed (out of cheese)");
   EXPECT_LT(Seconds(std::chrono::steady_clock::now() - begin).count(), 0.4);
+}
+
+// A rank that reads its neighbour's keys in place may be slow to notice that the neighbour failed.
+TEST(CommThreads, SharedMemoryOfAFailedRankStaysWhileOthersReadIt) {
+  constexpr int64_t kBytes = 4000;
+  std::atomic<bool> freed{false};
+  int64_t intact = 0;
+  failure_of(2, [&](Communicator& comm) {
+    uint64_t place = 0;
+    if (comm.rank() == 0) {
+      std::byte* mine = comm.allocate_shared(kBytes);
+      std::fill_n(mine, kBytes, std::byte{7});
+      place = comm.locate(mine);
+      comm.wait(comm.isend(1, 0, std::as_bytes(std::span(&place, 1))), {Phase::kSending, 0, 1});
+      comm.fail("out of cheese");
+      comm.free_shared(mine, kBytes);
+      freed = true;
+      return;
+    }
+    comm.wait(comm.irecv(0, 0, std::as_writable_bytes(std::span(&place, 1))), {Phase::kReceiving, 0, 0});
+    while (!freed) std::this_thread::yield();
+    const std::byte* theirs = comm.map(0, place);
+    intact = std::count(theirs, theirs + kBytes, std::byte{7});
+  });
+  EXPECT_EQ(intact, kBytes);
 }
 
 TEST(CommThreads, ARankThatNeverSendsIsNamedWithOpAndPeer) {
