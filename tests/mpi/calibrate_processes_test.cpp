@@ -24,7 +24,7 @@ class CalibrateProcesses : public MpiTest {
 };
 
 TEST_F(CalibrateProcesses, WritesTheLinksBetweenItsRanksOnce) {
-  MpiJob job(3, command("--budget 2s --max-message 64k"), 100);
+  MpiJob job(3, command("--budget 10s --max-message 64k"), 100);
   job.wait();
   ASSERT_EQ(job.exit_code(), 0) << job.output();
   // One report: that of rank 0.

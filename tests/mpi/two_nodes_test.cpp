@@ -29,7 +29,7 @@ int64_t most_ranks(const LinkLevel& level, Collective op) {
 TEST(TwoNodes, CalibrateTellsTheNetworkFromTheNode) {
   const ScratchFile profile("two_nodes.json", "");
   const Outcome outcome = on_two_nodes(
-      "calibrate --forward-only --max-tokens 128 --budget 2s --max-message 64k -o " + profile.path());
+      "calibrate --forward-only --max-tokens 128 --budget 10s --max-message 64k -o " + profile.path());
   REQUIRE_TWO_NODES(outcome);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_NE(outcome.output.find("4 ranks on 2 nodes, transport mpi"), std::string::npos) << outcome.output;
@@ -39,6 +39,14 @@ TEST(TwoNodes, CalibrateTellsTheNetworkFromTheNode) {
   EXPECT_GT(network.seconds(Collective::kSendRecv, 2, 32 << 10), 0);
   EXPECT_EQ(most_ranks(network, Collective::kAllGather), 4);
   EXPECT_EQ(most_ranks(node, Collective::kAllGather), 2);
+}
+
+// Ranks of the other node wait for a first rank that measures for longer than any timeout.
+TEST(TwoNodes, SlowTheKernelMayBeMeasuredForLong) {
+  const Outcome outcome =
+      on_two_nodes("calibrate --forward-only --max-tokens 8k --budget 20s --max-message 8k");
+  REQUIRE_TWO_NODES(outcome);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
 }
 
 TEST(TwoNodes, APlanRunsExactlyAcrossThem) {
