@@ -27,6 +27,9 @@ int64_t most_ranks(const LinkLevel& level, Collective op) {
   if ((outcome).exit_code == kNoNamespaces) GTEST_SKIP() << "network namespaces need root and iproute2"
 
 TEST(TwoNodes, CalibrateTellsTheNetworkFromTheNode) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "fitting links takes minutes where every allocation is traced";
+#endif
   const ScratchFile profile("two_nodes.json", "");
   const Outcome outcome = on_two_nodes(
       "calibrate --forward-only --max-tokens 128 --budget 10s --max-message 64k -o " + profile.path());
