@@ -10,6 +10,9 @@
 
 namespace counterpoise {
 
+// Documents that a law's windows are cut from, at most: more take minutes.
+constexpr double kMostLawDocuments = 1e9;
+
 struct LawSweep {
   std::vector<LawRow> rows;  // one per config.cp
   int64_t windows = 0;       // that the distribution of window costs was taken from

@@ -42,8 +42,7 @@ int64_t default_windows(const Lengths& lengths, int64_t window) {
   return static_cast<int64_t>(std::clamp(filled, kFewest, static_cast<double>(kLawWindows)));
 }
 
-// Cutting so many documents takes minutes, and more windows exhaust memory.
-constexpr double kMostDocuments = 1e9;
+// More windows exhaust memory.
 constexpr int64_t kMostWindows = int64_t{1} << 24;
 
 // Windows to price: those asked for, or as many as a law is taken from; fewer where windows are huge.
@@ -53,12 +52,12 @@ int64_t windows_to_price(const Lengths& lengths, const SimulationConfig& config,
   const double longest = static_cast<double>(config.pack.window) *
                          static_cast<double>(config.regime == Regime::kGrow ? config.cp.back() : 1);
   // Lengths that are all zero are refused later, as what they are.
-  const double fitting = mean > 0 ? kMostDocuments * mean / longest : kMostDocuments;
+  const double fitting = mean > 0 ? kMostLawDocuments * mean / longest : kMostLawDocuments;
   if (fitting < static_cast<double>(config.ranks))
     throw_error(ErrorKind::kUsage,
                 "--window {}: one step of {} ranks takes more than {:.0e} documents of {}; a window of {} "
                 "tokens is possible",
-                config.pack.window, config.ranks, kMostDocuments, lengths.source,
+                config.pack.window, config.ranks, kMostLawDocuments, lengths.source,
                 static_cast<int64_t>(static_cast<double>(config.pack.window) * fitting /
                                      static_cast<double>(config.ranks)));
   const auto most = static_cast<int64_t>(std::min(fitting, static_cast<double>(kMostWindows)));

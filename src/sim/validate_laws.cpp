@@ -272,15 +272,13 @@ void check(const LawValidation& options) {
   CP_CHECK(!options.cp.empty() && !options.groups.empty() && options.windows >= 1);
 }
 
-// Cutting more documents takes minutes.
 void check_window(const LawValidation& options, const Lengths& lengths) {
-  constexpr double kMostDocuments = 1e9;
-  const double most = kMostDocuments * summarise(lengths).mean / static_cast<double>(options.windows);
+  const double most = kMostLawDocuments * summarise(lengths).mean / static_cast<double>(options.windows);
   if (most > 0 && static_cast<double>(options.pack.window) > most)
     throw_error(ErrorKind::kUsage,
                 "a window of {} tokens of {}: {} of them hold more than {:.0e} documents; at most {} tokens "
                 "are possible",
-                options.pack.window, lengths.source, options.windows, kMostDocuments,
+                options.pack.window, lengths.source, options.windows, kMostLawDocuments,
                 static_cast<int64_t>(most));
 }
 
